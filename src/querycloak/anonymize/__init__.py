@@ -1,0 +1,1 @@
+"""Anonymization methods, one file each: settings and a pure function from a log to a release."""

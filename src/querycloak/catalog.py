@@ -1,0 +1,87 @@
+"""What there is, by name: the only registry. Nothing heavy is loaded until a method is asked for.
+
+To add a method: write `anonymize/<name>.py` with a settings class and a function
+`function(log, settings, random, progress, **needs) -> Release`, add one `Method` here, and a card in `docs/methods/`.
+The contract suite (`tests/contract/`) then checks it like all others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from querycloak.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from querycloak.records import Release
+    from querycloak.settings import Settings
+
+__all__ = ["METHODS", "Method", "Need", "method"]
+
+Need = Literal["concepts", "taxonomy", "directory", "resolver"]
+"""What a method may ask for beside the log: `concepts` is a ConceptLog over `taxonomy`."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the toolkit, by where it stands."""
+
+    name: str
+    summary: str
+    """one line"""
+    guarantee: str
+    """one line: the formal model, or 'none'"""
+    module: str
+    settings_name: str
+    function_name: str
+    needs: tuple[Need, ...] = ()
+
+    @property
+    def settings(self) -> type[Settings]:
+        """The settings class (loads the method)."""
+        return cast("type[Settings]", getattr(import_module(self.module), self.settings_name))
+
+    @property
+    def function(self) -> Callable[..., Release]:
+        """The function (loads the method)."""
+        return cast("Callable[..., Release]", getattr(import_module(self.module), self.function_name))
+
+
+def _batch(name: str, settings_name: str, summary: str, guarantee: str, needs: tuple[Need, ...] = ()) -> Method:
+    stem = name.replace("-", "_")
+    return Method(name, summary, guarantee, f"querycloak.anonymize.{stem}", settings_name, stem, needs)
+
+
+METHODS: dict[str, Method] = {
+    m.name: m
+    for m in (
+        _batch(
+            "sweep",
+            "Sweep",
+            "new user ids; queries with personal identifiers and rare queries left out (what naive publishers do)",
+            "none",
+        ),
+    )
+}
+
+
+def method(name: str) -> Method:
+    """Find a method by its name; an unknown one is refused with the nearest."""
+    if name not in METHODS:
+        raise UnknownNameError.of("method", name, METHODS)
+    return METHODS[name]
+
+
+def describe_settings(settings: type[Settings]) -> list[dict[str, Any]]:
+    """Give name, type, default and help of each setting, for command lines and docs."""
+    from dataclasses import fields
+
+    from querycloak.settings import setting_type
+
+    return [
+        {"name": f.name, "type": setting_type(settings, f.name), "default": f.default, **f.metadata}
+        for f in fields(settings)
+    ]

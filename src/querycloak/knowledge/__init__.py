@@ -1,0 +1,1 @@
+"""Background knowledge: taxonomies of concepts, and directories of sites."""

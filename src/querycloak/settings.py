@@ -1,0 +1,100 @@
+"""Settings of a method: a frozen dataclass that refuses nonsense at once.
+
+>>> @dataclass(frozen=True)
+... class Example(Settings):
+...     k: int = setting(5, "smallest group of users", minimum=2)
+>>> Example(k=1)
+Traceback (most recent call last):
+...
+querycloak.errors.ParameterError: Example.k must be an integer >= 2, got 1.
+"""
+
+from __future__ import annotations
+
+import math
+import types
+import typing
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from typing import Any, Self, cast
+
+from querycloak.errors import ParameterError, UnknownNameError
+
+__all__ = ["Settings", "setting", "setting_type"]
+
+T = typing.TypeVar("T")
+
+
+def setting(
+    default: T,
+    help: str,  # noqa: A002 - the word that every command line uses
+    *,
+    minimum: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    choices: tuple[str, ...] | None = None,
+) -> T:
+    """One field of a settings class: its default, one line of help, and what it may be."""
+    metadata = {"help": help, "minimum": minimum, "above": above, "below": below, "choices": choices}
+    return cast("T", field(default=default, metadata=metadata))
+
+
+def setting_type(owner: type[Settings], name: str) -> type:
+    """Give the plain type of a field, `int` for `int | None` too."""
+    hint = typing.get_type_hints(owner)[name]
+    if isinstance(hint, types.UnionType):
+        hint = next(t for t in typing.get_args(hint) if t is not type(None))
+    return cast("type", typing.get_origin(hint) or hint)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Base of all settings: checks every field on construction, goes to JSON and back."""
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            self._check(f.name, getattr(self, f.name), f.metadata, optional=f.default is None)
+
+    def _check(self, name: str, value: object, rule: typing.Mapping[str, Any], *, optional: bool) -> None:
+        if optional and value is None:
+            return
+        expected, ok = _judge(value, setting_type(type(self), name), rule)
+        if not ok:
+            raise ParameterError.of(f"{type(self).__name__}.{name}", expected, value)
+
+    @classmethod
+    def from_json(cls, values: typing.Mapping[str, Any]) -> Self:
+        """Build settings from plain values; an unknown name is refused with the nearest one."""
+        known = [f.name for f in fields(cls)]
+        for name in values:
+            if name not in known:
+                raise UnknownNameError.of(f"setting of {cls.__name__}", name, known)
+        required = [f.name for f in fields(cls) if f.default is MISSING and f.name not in values]
+        if required:
+            raise ParameterError(f"{cls.__name__} needs {', '.join(required)}.")
+        return cls(**values)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the settings as plain values."""
+        return asdict(self)
+
+
+def _judge(value: object, kind: type, rule: typing.Mapping[str, Any]) -> tuple[str, bool]:
+    """Give what was expected, in words, and whether the value is that."""
+    bounds = [
+        (f">= {rule.get('minimum')}", rule.get("minimum"), lambda v, b: v >= b),
+        (f"> {rule.get('above')}", rule.get("above"), lambda v, b: v > b),
+        (f"< {rule.get('below')}", rule.get("below"), lambda v, b: v < b),
+    ]
+    bounds = [b for b in bounds if b[1] is not None]
+    words = " and ".join(b[0] for b in bounds)
+    if rule.get("choices"):
+        return "one of " + ", ".join(rule["choices"]), value in rule["choices"]
+    if kind is bool:
+        return "true or false", isinstance(value, bool)
+    if kind is int:
+        ok = isinstance(value, int) and not isinstance(value, bool)
+        return f"an integer {words}".strip(), ok and all(test(value, b) for _, b, test in bounds)
+    if kind is float:
+        ok = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return f"a finite number {words}".strip(), ok and all(test(value, b) for _, b, test in bounds)
+    return f"of type {kind.__name__}", isinstance(value, kind)

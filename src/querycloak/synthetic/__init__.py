@@ -1,0 +1,1 @@
+"""Generated logs with known truth."""
