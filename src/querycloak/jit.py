@@ -35,12 +35,12 @@ class _Listener(event.Listener):  # type: ignore[misc]
     def __init__(self, tell: Callable[[], None]) -> None:
         self._tell: Callable[[], None] | None = tell
 
-    def on_start(self, event: object) -> None:
+    def on_start(self, _event: object) -> None:
         if self._tell is not None:
             tell, self._tell = self._tell, None
             tell()
 
-    def on_end(self, event: object) -> None:
+    def on_end(self, _event: object) -> None:
         pass
 
 

@@ -246,7 +246,7 @@ class Truth:
     user: Codes
     """int32[published users], code of the original user"""
     asker: Codes | None = None
-    """int32[published rows], code of the original user who asked; None = the row's published user stands for its asker"""
+    """int32[published rows], code of the user who asked; None = the user that the row's published id stands for"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
