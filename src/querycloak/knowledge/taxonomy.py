@@ -91,7 +91,7 @@ class Taxonomy:
             a = int(self.parent[a])
         return a
 
-    def at_depth(self, depth: int) -> Int32s:
+    def ancestor_at_depth(self, depth: int) -> Int32s:
         """Give int32[n]: for every concept its ancestor at a depth, or itself where it is not that deep.
 
         In depth-first order that is the last concept up to it that is not deeper.
@@ -117,30 +117,40 @@ class Taxonomy:
         return out
 
     @cached_property
-    def concepts_of(self) -> dict[str, list[int]]:
-        """Concepts of every label, lower-cased, in the order of their senses."""
-        counts = np.fromiter(map(len, self.labels), np.int64, len(self))
-        concepts = np.repeat(np.arange(len(self)), counts)
-        flat = [label.lower() for labels in self.labels for label in labels]
-        out: dict[str, list[int]] = {}
-        by_sense = range(len(flat)) if self.sense is None else np.argsort(self.sense, kind="stable").tolist()
-        concept_list = concepts.tolist()
-        for i in by_sense:
-            found = out.setdefault(flat[i], [])
-            if not found or found[-1] != concept_list[i]:  # labels of one concept may differ in case alone
-                found.append(concept_list[i])
-        return out
+    def first_sense(self) -> dict[str, int]:
+        """The concept of every label, lower-cased: the first sense where several concepts share it."""
+        return self._senses[0]
 
     def find(self, label: str) -> list[int]:
         """Give the concepts with this label, the first sense first; case does not matter; none = []."""
-        return self.concepts_of.get(label.lower(), [])
+        first, further = self._senses
+        key = label.lower()
+        return [first[key], *further.get(key, ())] if key in first else []
+
+    @cached_property
+    def _senses(self) -> tuple[dict[str, int], dict[str, list[int]]]:
+        """First concept of every label, and the further ones of the labels that have several."""
+        concept = np.repeat(np.arange(len(self)), np.fromiter(map(len, self.labels), np.int64, len(self)))
+        label = [label.lower() for labels in self.labels for label in labels]
+        if self.sense is not None:
+            by_sense = np.argsort(self.sense, kind="stable")
+            concept = concept[by_sense]
+            label = list(map(label.__getitem__, by_sense.tolist()))
+        first = dict(zip(reversed(label), reversed(concept.tolist()), strict=True))  # the first overwrites the later
+        is_further = concept != np.fromiter(map(first.__getitem__, label), np.int64, len(label))
+        further: dict[str, list[int]] = {}
+        for i in np.flatnonzero(is_further).tolist():
+            found = further.setdefault(label[i], [])
+            if int(concept[i]) not in found:  # labels of one concept may differ in case alone
+                found.append(int(concept[i]))
+        return first, further
 
     def nearest_labels(self, label: str, n: int = 5) -> list[str]:
         """Give the labels, in lower case, that are spelled most like this one, the nearest first."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        found = process.extract(label.lower(), self.concepts_of.keys(), scorer=OSA.normalized_similarity, limit=n)
+        found = process.extract(label.lower(), self.first_sense.keys(), scorer=OSA.normalized_similarity, limit=n)
         return [name for name, _, _ in found]
 
     def concept(self, label: str) -> int:
