@@ -48,6 +48,12 @@ class Column:
 
     name: str
     role: Role | None
+    kind: Literal["text", "number", "json"] = "text"
+    """how values are written: as text; as a number where they are one; as the JSON text that was read"""
+    null: bool = False
+    """JSON lines: a missing value is written as null, not left out"""
+    path: tuple[str, ...] = ()
+    """JSON lines: the keys that lead to a nested value; empty = the name is the key"""
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,18 @@ class LogForm:
     """the first line names the columns (text formats)"""
     compression: Literal["", "gz", "zst"] = ""
     time_format: str = "%Y-%m-%d %H:%M:%S"
-    """strftime pattern; 'epoch' and 'epoch_ms' for numbers; 'iso' for ISO 8601 with T"""
+    """strftime pattern; 'epoch' and 'epoch_ms' for numbers; 'iso' for ISO 8601 with T; 'datetime' for Parquet's own"""
+    line_end: Literal["\n", "\r\n", "\r"] = "\n"
+    last_line_end: bool = True
+    """the last line ends like all others"""
+    bom: bool = False
+    """the file begins with a byte order mark"""
+    quoting: Literal["needed", "all"] = "needed"
+    """CSV: quotes around the fields that need them, or around all"""
+    json_spaces: bool = False
+    """JSON lines: a space after each comma and colon"""
+    json_ascii: bool = False
+    """JSON lines: characters outside ASCII are written as escapes"""
 
     def without(self, roles: set[str]) -> LogForm:
         """Leave columns out: those of the given roles."""
