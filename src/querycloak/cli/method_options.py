@@ -1,4 +1,4 @@
-"""Options of a method on the command line, made from its settings class: field `min_query_users`, `--min-query-users`."""
+"""Options of a method on the command line, made from its settings class: `min_query_users`, `--min-query-users`."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import (
@@ -40,7 +40,7 @@ class ShownProgress:
         )
         self._task = None if self._bars.disable else self._bars.add_task("", total=None, visible=False)
 
-    def __enter__(self) -> ShownProgress:
+    def __enter__(self) -> Self:
         self._bars.start()
         return self
 
