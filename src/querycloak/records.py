@@ -26,6 +26,7 @@ __all__ = [
     "PrivacyStatement",
     "QueryLog",
     "Release",
+    "ReleaseKind",
     "Score",
     "Truth",
 ]
@@ -38,6 +39,8 @@ NO_CODE: Final = -1
 
 MISSING_TIME: Final = np.iinfo(np.int64).min
 """A time that was absent or did not parse."""
+
+ReleaseKind = Literal["log", "items", "counts", "stream"]
 
 Role = Literal["user", "query", "time", "rank", "url", "category"]
 
@@ -245,6 +248,11 @@ class PrivacyStatement:
     figures: dict[str, float] = field(default_factory=dict)
     """what the method measured of its own release, such as distortion"""
 
+    @property
+    def bound(self) -> float | None:
+        """The chance of naming a user that the model allows: 1/k where it is k-anonymity, None where it says nothing."""
+        return 1 / self.parameters["k"] if "k" in self.parameters else None
+
     def short(self) -> str:
         """Give the lines that the command line prints."""
         kept, rows = self.counts_out.get("rows", 0), self.counts_in.get("rows", 0)
@@ -272,13 +280,14 @@ class Release:
 
     `kind` says what a row is: 'log' = a query of a published user; 'items' = a concept of a published user, `queries`
     holding labels and `categories` the path of each; 'counts' = a query with a count in `extra`, and no user
-    (`user` is all 0, and not written).
+    (`user` is all 0, and not written); 'stream' = a query published under the id of another user, `truth.asker` saying
+    who asked.
     """
 
     log: QueryLog
     statement: PrivacyStatement
     truth: Truth | None = None
-    kind: Literal["log", "items", "counts"] = "log"
+    kind: ReleaseKind = "log"
 
     def __repr__(self) -> str:
         return f"Release({self.statement.method}, {len(self.log):,} rows)"
