@@ -40,7 +40,7 @@ __all__ = [
 
 
 def load_taxonomy(source: str | PathLike[str] = "wordnet") -> Taxonomy:
-    """Load a taxonomy: the embedded WordNet nouns, a table of paths or of (child, parent), or an Open Directory dump."""
+    """Load a taxonomy: the embedded WordNet nouns, or a file of paths, of (child, parent), or of the Open Directory."""
     if str(source) == "wordnet":
         from querycloak.knowledge.wordnet import load_wordnet
 

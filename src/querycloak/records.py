@@ -250,7 +250,7 @@ class PrivacyStatement:
 
     @property
     def bound(self) -> float | None:
-        """The chance of naming a user that the model allows: 1/k where it is k-anonymity, None where it says nothing."""
+        """The chance of naming a user that the model allows: 1/k for k-anonymity, None where it says nothing."""
         return 1 / self.parameters["k"] if "k" in self.parameters else None
 
     def short(self) -> str:
