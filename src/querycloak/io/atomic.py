@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, TYPE_CHECKING
@@ -45,7 +45,7 @@ def writing(*paths: str | Path, mode: int = PUBLIC) -> Iterator[list[IO[bytes]]]
     files: list[IO[bytes]] = []
     try:
         for part in beside:
-            files.append(os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb"))  # noqa: PERF401
+            files.append(os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode), "w+b"))  # noqa: PERF401
         yield files
         for file in files:
             file.flush()
@@ -69,10 +69,8 @@ def write_text(path: str | Path, text: str, mode: int = PUBLIC) -> None:
 
 
 def _close_quietly(file: IO[bytes]) -> None:
-    try:
+    with suppress(OSError):  # an error is on its way already
         file.close()
-    except OSError:
-        pass  # an error is on its way already
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -34,7 +34,6 @@ class _Coder:
     def __init__(self) -> None:
         self._categories = pl.Categories.random("querycloak")
         self._kind = pl.Categorical(self._categories)
-        self._alive = pl.Series([""], dtype=pl.String).head(0).cast(self._kind)
         self._parts: list[Codes] = []
         self._anchor: pl.Series | None = None
 
@@ -70,7 +69,7 @@ class LogBuilder:
         """Take the rows of one block: text columns, null = missing."""
         for role, problem in (("user", NO_USER), ("query", NO_QUERY)):
             if role in self._roles:
-                there = frame[self._roles[role]].fill_null("") != ""  # type: ignore[index]
+                there = frame[self._roles[role]].fill_null("") != ""
                 lacking = len(frame) - int(there.sum())
                 if lacking:
                     self._problems[problem] += lacking

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from querycloak.errors import InputError, ParameterError, UnknownNameError
 from querycloak.records import Column, Role
@@ -65,13 +65,12 @@ def assign(
     for given, name in (mapping or {}).items():
         if given not in ROLES:
             raise UnknownNameError.of("role of a column", given, ROLES)
-        role = cast("Role", given)
         found = _find(name, names)
         if found is None:
             raise _unknown(name, names, path, surely_names=surely_names or _any_known(names, mapping))
         if found in roles.values():
             raise ParameterError(f"The column {name!r} is mapped to two roles; give each role a column of its own.")
-        roles[role] = found
+        roles[next(r for r in ROLES if r == given)] = found
     for role, name in guess([n for n in names if n not in roles.values()]).items():
         roles.setdefault(role, name)
     lacking = [role for role in needed if role not in roles]

@@ -46,7 +46,7 @@ def _typed(column: Column, dtype: pl.DataType, path: Path) -> Column:
     """Note whether the column holds numbers; refuse one whose values cannot be text."""
     if column.role is None:
         return column
-    if dtype.is_nested() or dtype == pl.Binary or dtype == pl.Null or dtype == pl.Boolean:
+    if dtype.is_nested() or dtype in {pl.Binary, pl.Null, pl.Boolean}:
         problem = f"the column for the {column.role} holds {str(dtype).split('(')[0]} values; expected text or numbers"
         raise InputError.at(path, problem)
     return replace(column, kind="number" if dtype.is_numeric() else "text")

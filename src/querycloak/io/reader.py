@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import polars as pl
 
-from querycloak.errors import InputError, UserError
+from querycloak.errors import InputError
 from querycloak.io.builder import LogBuilder
 from querycloak.io.compression import recognise_compression, unpacked
 from querycloak.io.jsonlines import JsonLines
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from querycloak.records import LogForm, QueryLog, Role
 
-__all__ = ["read_log", "read_with_form"]
+__all__ = ["opened", "read_log", "read_with_form"]
 
 
 def read_log(
@@ -38,19 +38,19 @@ def read_log(
     """Read a query log.
 
     `columns` says which column plays which role (role → name in the file, or position from 1); without it, columns are
-    known by the names that logs commonly use. `format` is one of aol, csv, excite, jsonl, parquet, tsv, ubi; without it,
-    the content tells. Rows keep their order in the file. What had to be mended is counted in `problems`.
+    known by the names that logs commonly use. `format` is one of aol, csv, excite, jsonl, parquet, tsv, ubi; without
+    it, the content tells. Rows keep their order in the file. What had to be mended is counted in `problems`.
     """
     check_format(format)
     place = Path(path)
-    with _opened(place, progress) as file:
+    with opened(place, progress) as file:
         return _read(file, place, columns, format, None)
 
 
 def read_with_form(path: str | Path, form: LogForm) -> QueryLog:
     """Read a log whose form is known, such as a release with its statement."""
     place = Path(path)
-    with _opened(place, QUIET) as file:
+    with opened(place, QUIET) as file:
         return _read(file, place, None, form.format, form)
 
 
@@ -82,8 +82,8 @@ def _read(
             )
         )
     assert log.form is not None
-    traits = {"line_end": text.line_end, "last_line_end": text.last_line_end, "bom": text.bom}
-    return replace(log, form=replace(log.form, compression=compression, **traits))
+    form = replace(log.form, line_end=text.line_end, last_line_end=text.last_line_end, bom=text.bom)
+    return replace(log, form=replace(form, compression=compression))
 
 
 def _read_table(text: TextBlocks, path: Path, form: LogForm, problems: Counter[str], *, known: bool) -> QueryLog:
@@ -115,7 +115,7 @@ def _roles(form: LogForm) -> dict[Role, str]:
 
 
 @contextmanager
-def _opened(path: Path, progress: Progress) -> Iterator[Any]:
+def opened(path: Path, progress: Progress) -> Iterator[Any]:
     """Open a file for reading; whatever goes wrong on the way is told in one sentence."""
     try:
         if path.is_dir():
@@ -130,7 +130,7 @@ def _opened(path: Path, progress: Progress) -> Iterator[Any]:
         raise InputError.at(path, f"cannot be read: {(reason or type(error).__name__).lower()}") from None
     except MemoryError:
         raise InputError.at(path, "does not fit into memory; use a larger machine, or split the log by user") from None
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         # The message of the library may quote the file, so only its kind is told.
         raise InputError.at(path, f"cannot be read as a log ({type(error).__name__})") from None
 
