@@ -19,20 +19,25 @@ from querycloak.records import QueryLog, Release
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     from querycloak.catalog import Method, Need
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.records import ConceptLog
+    from querycloak.synthetic import GeneratedLog
 
 __all__ = [
     "QueryLog",
     "Release",
     "anonymize",
+    "explain",
+    "generate",
     "load_taxonomy",
     "map_log",
     "read_log",
     "read_release",
+    "write_generated",
     "write_log",
     "write_release",
     "write_truth",
@@ -58,6 +63,38 @@ def map_log(log: QueryLog, taxonomy: Taxonomy, *, mode: str | None = None, progr
     return run(log, Mapper(taxonomy) if mode is None else Mapper(taxonomy, mode=mode), progress=progress)
 
 
+def explain(
+    query: str, *, taxonomy: str | PathLike[str] = "wordnet", mode: str | None = None
+) -> list[tuple[str, list[str]]]:
+    """Show what a query maps to, step by step: (title, lines) of each step."""
+    from querycloak.mapping import Mapper
+
+    tree = load_taxonomy(taxonomy)
+    mapper = Mapper(tree) if mode is None else Mapper(tree, mode=mode)
+    return mapper.explain(query)
+
+
+def generate(
+    *,
+    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    seed: int | None = None,
+    progress: Progress = QUIET,
+    **settings: Any,
+) -> GeneratedLog:
+    """Generate a log with known truth; settings are those of `synthetic.Generate`."""
+    from querycloak.synthetic import Generate
+    from querycloak.synthetic import generate as run
+
+    return run(Generate.from_json(settings), _taxonomy(taxonomy), Randomness(seed), progress)
+
+
+def write_generated(generated: GeneratedLog, path: str | PathLike[str], *, truth: bool = False) -> list[Path]:
+    """Write a generated log, its directory and, where asked, its truth; gives the paths written."""
+    from querycloak.synthetic import write_generated as run
+
+    return run(generated, path, truth=truth)
+
+
 def anonymize(
     log: QueryLog,
     method: str,
@@ -76,6 +113,12 @@ def anonymize(
     return entry.function(log, checked, Randomness(seed), progress, **needs)
 
 
+def _taxonomy(given: Taxonomy | str | PathLike[str]) -> Taxonomy:
+    from querycloak.knowledge.taxonomy import Taxonomy
+
+    return given if isinstance(given, Taxonomy) else load_taxonomy(given)
+
+
 def _needs(
     entry: Method,
     log: QueryLog,
@@ -87,9 +130,7 @@ def _needs(
     """Make what the method asks for beside the log; what it does not ask for costs nothing."""
     needs: dict[Need, Any] = {}
     if "taxonomy" in entry.needs or "concepts" in entry.needs:
-        from querycloak.knowledge.taxonomy import Taxonomy
-
-        tree = taxonomy if isinstance(taxonomy, Taxonomy) else load_taxonomy(taxonomy)
+        tree = _taxonomy(taxonomy)
         if "taxonomy" in entry.needs:
             needs["taxonomy"] = tree
         if "concepts" in entry.needs:
