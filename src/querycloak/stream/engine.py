@@ -1,0 +1,259 @@
+"""The stream anonymizers as engines: records go in batch by batch, and leave with another user.
+
+>>> from querycloak.randomness import Randomness
+>>> engine = SelfAdjusting(k=2, depth=1, random=Randomness(seed=7))
+>>> out = engine.push([("ann", "tea", "Food"), ("bob", "oars", "Sports"), ("cat", "ham", "Food"), ("dan", "rye", "Food")])
+>>> len(out), engine.waiting
+(1, 3)
+>>> user, query, category = out[0]
+>>> (user, query) in {("ann", "tea"), ("cat", "ham"), ("dan", "rye")}
+False
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence  # noqa: TC003 - for the dataclass
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.errors import ParameterError
+from querycloak.randomness import Randomness
+from querycloak.stream import _engine_kernels as kernels
+from querycloak.stream.tree import UNCLASSIFIED, CategoryTree, split_path
+
+__all__ = ["Departures", "FixedDepth", "Flat", "SelfAdjusting", "StreamEngine"]
+
+Int32s = npt.NDArray[np.int32]
+
+WORDS: Final = 1 << 14
+"""64-bit random words drawn at a time."""
+ANY_NUMBER: Final = 1 << 40
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Departures:
+    """The records that left, in the order in which they left."""
+
+    record: npt.NDArray[np.int64]
+    """int64[m], running number of the record: the first that entered is 0"""
+    user: npt.NDArray[np.int64]
+    """int64[m], code of the user it leaves with"""
+    candidates: npt.NDArray[np.int64]
+    """int64[m], distinct users other than the asker among which that user was drawn"""
+    delay: npt.NDArray[np.int64]
+    """int64[m], records that entered after it and before it left"""
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+
+class StreamEngine:
+    """What all engines share: a tree of sets and Algorithm 1 over it."""
+
+    borrows: ClassVar[bool] = True
+    """a record may leave from a branch above its node"""
+
+    def __init__(self, k: int = 10, depth: int = 5, *, random: Randomness | None = None, eager: bool = False) -> None:
+        """Make an empty engine; `eager` lets a node let out records until it may not, as Algorithm 2 does."""
+        if not isinstance(k, int) or isinstance(k, bool) or k < 2:
+            raise ParameterError.of(f"{type(self).__name__}.k", "an integer >= 2", k)
+        if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
+            raise ParameterError.of(f"{type(self).__name__}.depth", "an integer >= 1", depth)
+        self.k = k
+        self.depth = depth
+        self.random = random if random is not None else Randomness()
+        self.tree = CategoryTree(depth, borrows=self.borrows)
+        self._most = ANY_NUMBER if eager else 2
+        self._users: dict[str, int] = {}
+        self._user_names: list[str] = []
+        self._texts: dict[int, tuple[str, str | None]] = {}
+        self._state = _empty(self.tree.width)
+        self._state = self._state._replace(draws=self._words())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(k={self.k}, depth={self.depth}, {self.waiting:,} waiting)"
+
+    @property
+    def waiting(self) -> int:
+        """How many records wait."""
+        return int(self._state.counts[kernels.WAITING])
+
+    @property
+    def entered(self) -> int:
+        """How many records have entered."""
+        return int(self._state.counts[kernels.SEEN])
+
+    @property
+    def memory(self) -> int:
+        """Bytes of the arrays that hold what waits (the random words and the tree are apart)."""
+        state = self._state
+        held = (state.sets, state.entries, state.waits)
+        used = int(state.counts[kernels.ARENA_TOP]) * state.arena.itemsize
+        return used + sum(a.nbytes for a in held)
+
+    def push(self, batch: Sequence[tuple[str, str, str | None]]) -> list[tuple[str, str, str | None]]:
+        """Let (user, query, category path) records enter; give those that leave, each with its new user.
+
+        A path is 'Top/Sports/Rowing' or 'Sports/Rowing'; None or '' is the branch of what could not be classified.
+        """
+        code = np.empty(len(batch), dtype=np.int32)
+        node = np.empty(len(batch), dtype=np.int32)
+        first = self.entered
+        for i, (user, query, category) in enumerate(batch):
+            code[i] = self._users.setdefault(user, len(self._users))
+            if len(self._users) > len(self._user_names):
+                self._user_names.append(user)
+            node[i] = self.tree.node(split_path(category, "/") if category else UNCLASSIFIED)
+            self._texts[first + i] = (query, category)
+        left = self.push_codes(code, node)
+        pairs = zip(left.record.tolist(), left.user.tolist(), strict=True)
+        return [(self._user_names[user], *self._texts.pop(record)) for record, user in pairs]
+
+    def push_codes(self, user: Int32s, node: Int32s) -> Departures:
+        """Let records enter that are codes: user int32[n] (>= 0), node int32[n] of `tree`."""
+        if len(user) != len(node):
+            raise ValueError("user and node must have the same length")
+        if len(node) and not (0 <= int(node.min()) and int(node.max()) < len(self.tree)):
+            raise ValueError("a node is not in the tree")
+        if len(user) and int(user.min()) < 0:
+            raise ValueError("a user code is negative")
+        self._follow_tree()
+        done, parts = 0, []
+        room = max(256, 2 * len(user) if len(user) < 65536 else len(user) + len(user) // 8)
+        while done < len(user) or self._state.counts[kernels.PENDING] >= 0:
+            out = np.empty((room, 4), dtype=np.int64)
+            entered, left = kernels.run(self._state, self.k, self._most, user[done:], node[done:], out)
+            done += entered
+            parts.append(out[:left])
+            self._make_room()
+        out = np.concatenate(parts) if parts else np.empty((0, 4), dtype=np.int64)
+        return Departures(out[:, kernels.RECORD], out[:, kernels.NEW_USER], out[:, kernels.CANDIDATES], out[:, kernels.DELAY])
+
+    def waiting_per_level(self) -> list[int]:
+        """Count the waiting users by the depth of their node: entry 0 is the unclassified branch, the last the cut."""
+        depth = self.tree.depths()
+        sizes = self._state.sets[self.tree.own_sets(), kernels.QUERIES + 1]
+        return np.bincount(depth, weights=sizes, minlength=self.depth + 1).astype(np.int64).tolist()
+
+    def bag_sizes(self) -> Int32s:
+        """int32[nodes that hold something]: how many queries wait in each."""
+        sizes = self._state.sets[self.tree.own_sets(), kernels.QUERIES + 1]
+        return np.asarray(sizes[sizes > 0], dtype=np.int32)
+
+    def waiting_records(self) -> npt.NDArray[np.int64]:
+        """int64[waiting]: running numbers of the records that wait, sorted."""
+        rows = self._in_use(kernels.RECORD_FREE, kernels.NODE)
+        return np.sort(rows[:, kernels.ID_HIGH].astype(np.int64) << 31 | rows[:, kernels.ID_LOW])
+
+    def waiting_users(self) -> Int32s:
+        """int32[waiting]: codes of the users that wait, sorted, with repetitions."""
+        rows = self._in_use(kernels.TOKEN_FREE, kernels.TOKEN_NODE + self.tree.width)
+        return np.sort(rows[:, kernels.TOKEN_USER + self.tree.width])
+
+    def _in_use(self, free: int, link: int) -> Int32s:
+        """Give the rows of `waits` that are not in a free list."""
+        waits = self._state.waits[: int(self._state.counts[kernels.SLOT_TOP])]
+        used = np.ones(len(waits), dtype=np.bool_)
+        slot = int(self._state.counts[free])
+        while slot >= 0:
+            used[slot] = False
+            slot = int(waits[slot, link])
+        return waits[used]
+
+    def _words(self) -> npt.NDArray[np.uint32]:
+        return self.random.words(WORDS).view(np.uint32)
+
+    def _follow_tree(self) -> None:
+        """Take in the nodes that were added to the tree since the last batch."""
+        state, tree = self._state, self.tree
+        if tree.sets > len(state.sets):
+            self._state = state = state._replace(sets=_grown(state.sets, tree.sets + tree.sets // 2 + 64))
+        if len(tree) > len(state.nodes):
+            self._state = state._replace(nodes=tree.rows())
+
+    def _make_room(self) -> None:
+        """Grow what may be too small for the next record, and refill the random words."""
+        state, counts, width = self._state, self._state.counts, self.tree.width
+        top, largest = int(counts[kernels.ARENA_TOP]), int(counts[kernels.LARGEST])
+        reserve = 10 * width * max(largest, 4)
+        if len(state.arena) - top < reserve:
+            if top + 2 * reserve >= 1 << 31:
+                raise ParameterError(f"{self.waiting:,} records wait: too many for one engine; choose a smaller k or depth.")
+            arena = np.empty(min(max(2 * len(state.arena), top + 4 * reserve), (1 << 31) - 1), dtype=np.int32)
+            arena[:top] = state.arena[:top]  # the rest is not touched, and takes no memory until it is
+            state = state._replace(arena=arena)
+        if len(state.entries) - int(counts[kernels.ENTRIES]) <= 2 * width:
+            state = state._replace(entries=_more_entries(state))
+        if len(state.waits) <= int(counts[kernels.WAITING]):
+            state = state._replace(waits=_grown(state.waits, 2 * len(state.waits)))
+        if len(state.draws) - int(counts[kernels.CURSOR]) < 2 * kernels.SPARE_DRAWS:
+            state = state._replace(draws=self._words())
+            counts[kernels.CURSOR] = 0
+        self._state = state
+
+    def __getstate__(self) -> dict[str, Any]:
+        values = self.__dict__.copy()
+        state, top = self._state, int(self._state.counts[kernels.ARENA_TOP])
+        values["_state"] = tuple(state._replace(arena=state.arena[:top].copy()))
+        return values
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values)
+        self._state = kernels.Machine(*values["_state"])
+        self._make_room()
+
+
+class SelfAdjusting(StreamEngine):
+    """Algorithm 1: a record leaves from its own node, or else from the deepest branch above with users enough."""
+
+
+class FixedDepth(StreamEngine):
+    """The earlier algorithm of Pàmies-Estrems et al. (2020): a record leaves only from its own node."""
+
+    borrows = False
+
+
+class Flat(StreamEngine):
+    """The first algorithm of Pàmies-Estrems et al. (2016): top-level categories only."""
+
+    borrows = False
+
+    def __init__(self, k: int = 10, depth: int = 1, *, random: Randomness | None = None, eager: bool = False) -> None:
+        if depth != 1:
+            raise ParameterError.of("Flat.depth", "1", depth)
+        super().__init__(k, 1, random=random, eager=eager)
+
+
+def _empty(width: int) -> kernels.Machine:
+    counts = np.full(kernels.COUNTS, -1, dtype=np.int64)
+    zeros = (kernels.ARENA_TOP, kernels.LARGEST, kernels.ENTRY_TOP, kernels.ENTRIES, kernels.SLOT_TOP)
+    counts[[*zeros, kernels.WAITING, kernels.SEEN, kernels.CURSOR]] = 0
+    entries = np.zeros((max(1024, 1 << (8 * width).bit_length()), 8), dtype=np.int32)
+    entries[:, kernels.BUCKET] = -1
+    return kernels.Machine(
+        nodes=np.empty((0, 2 + width), np.int32),
+        sets=np.zeros((0, 6), np.int32),
+        entries=entries,
+        waits=np.zeros((256, 6 + 3 * width), np.int32),
+        arena=np.empty(max(4096, 80 * width), np.int32),
+        counts=counts,
+        draws=np.empty(0, np.uint32),
+    )
+
+
+def _grown(array: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
+    out = np.zeros((rows, *array.shape[1:]), dtype=array.dtype)
+    out[: len(array)] = array
+    return out
+
+
+def _more_entries(state: kernels.Machine) -> Int32s:
+    entries = _grown(state.entries, 2 * len(state.entries))
+    entries[:, kernels.BUCKET] = -1
+    top = int(state.counts[kernels.ENTRY_TOP])
+    used = np.flatnonzero(entries[:top, kernels.TOKENS + 1] > 0).astype(np.int32)
+    kernels.rehash(entries, used)
+    return entries

@@ -1,0 +1,97 @@
+"""The tree of categories that a stream has shown so far: a path becomes a node, and a node has a chain of sets."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["UNCLASSIFIED", "CategoryTree", "split_path"]
+
+Int32s = npt.NDArray[np.int32]
+
+UNCLASSIFIED: Final[tuple[str, ...]] = ()
+"""Path of what could not be classified: a top-level branch of its own."""
+
+ROOT_NAMES: Final = frozenset({"top"})
+"""A first level of this name is the root, and not counted."""
+
+
+def split_path(path: str, separator: str) -> tuple[str, ...] | None:
+    """Give the levels of a path without the root, or None where a level is empty.
+
+    >>> split_path("Top/Sports/Rowing", "/"), split_path("Sports: Rowing", ":"), split_path("Sports//Rowing", "/")
+    (('Sports', 'Rowing'), ('Sports', 'Rowing'), None)
+    >>> split_path("Top", "/"), split_path("/Top/Arts/", "/")
+    ((), ('Arts',))
+    """
+    levels = [level.strip() for level in path.strip().strip(separator).split(separator)]
+    if not all(levels):
+        return None
+    return tuple(levels[1:] if levels[0].lower() in ROOT_NAMES else levels)
+
+
+class CategoryTree:
+    """Nodes by path, cut to a depth; the sets each is in. It grows with the distinct categories, not with the stream."""
+
+    def __init__(self, depth: int, *, borrows: bool = True) -> None:
+        """Make an empty tree; without `borrows` a node has its own set alone, and no branch."""
+        self.depth = depth
+        self.borrows = borrows
+        self.width = depth if borrows else 1
+        self.sets = 0
+        self._nodes: dict[tuple[str, ...], int] = {}
+        self._branch: dict[tuple[str, ...], int] = {}
+        self._chains: list[list[int]] = []
+        self._depths: list[int] = []
+        self._rows = np.empty((0, 2 + self.width), dtype=np.int32)
+
+    def __len__(self) -> int:
+        return len(self._chains)
+
+    def node(self, path: tuple[str, ...] | None) -> int:
+        """Give the node of a path cut to the depth; a new one is added. None is refused: its levels are not all there."""
+        if path is None:
+            raise ValueError("a category path has an empty level")
+        cut = path[: self.depth]
+        node = self._nodes.get(cut)
+        if node is None:
+            node = self._nodes[cut] = len(self._chains)
+            self._chains.append(self._chain(cut))
+            self._depths.append(len(cut))
+        return node
+
+    def _chain(self, cut: tuple[str, ...]) -> list[int]:
+        """Sets of a new node: its branches from depth 1 down, then its own, which at the cut depth is its branch."""
+        if not self.borrows or not cut:
+            return [self._new_set()]
+        chain = []
+        for d in range(1, len(cut) + 1):
+            branch = self._branch.get(cut[:d])
+            if branch is None:
+                branch = self._branch[cut[:d]] = self._new_set()
+            chain.append(branch)
+        return chain if len(cut) == self.depth else [*chain, self._new_set()]
+
+    def _new_set(self) -> int:
+        self.sets += 1
+        return self.sets - 1
+
+    def rows(self) -> Int32s:
+        """int32[nodes, 2 + width]: length of each chain, how many of it are branches to borrow from, the chain."""
+        done = len(self._rows)
+        if done < len(self):
+            new = np.full((len(self) - done, 2 + self.width), -1, dtype=np.int32)
+            for row, chain, depth in zip(new, self._chains[done:], self._depths[done:], strict=True):
+                row[: 2 + len(chain)] = [len(chain), depth if self.borrows else 0, *chain]
+            self._rows = np.concatenate([self._rows, new])
+        return self._rows
+
+    def depths(self) -> Int32s:
+        """int32[nodes]: depth of each node after the cut; 0 = unclassified."""
+        return np.array(self._depths, dtype=np.int32)
+
+    def own_sets(self) -> Int32s:
+        """int32[nodes]: the own set of each node."""
+        return np.array([c[-1] for c in self._chains], dtype=np.int32)
