@@ -2,7 +2,8 @@
 
 >>> from querycloak.randomness import Randomness
 >>> engine = SelfAdjusting(k=2, depth=1, random=Randomness(seed=7))
->>> out = engine.push([("ann", "tea", "Food"), ("bob", "oars", "Sports"), ("cat", "ham", "Food"), ("dan", "rye", "Food")])
+>>> batch = [("ann", "tea", "Food"), ("bob", "oars", "Sports"), ("cat", "ham", "Food"), ("dan", "rye", "Food")]
+>>> out = engine.push(batch)
 >>> len(out), engine.waiting
 (1, 3)
 >>> user, query, category = out[0]
@@ -70,8 +71,8 @@ class StreamEngine:
         self._users: dict[str, int] = {}
         self._user_names: list[str] = []
         self._texts: dict[int, tuple[str, str | None]] = {}
-        self._state = _empty(self.tree.width)
-        self._state = self._state._replace(draws=self._words())
+        self._state = _empty(k, self.tree.width)._replace(draws=self._words())
+        self._make_room()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(k={self.k}, depth={self.depth}, {self.waiting:,} waiting)"
@@ -90,7 +91,7 @@ class StreamEngine:
     def memory(self) -> int:
         """Bytes of the arrays that hold what waits (the random words and the tree are apart)."""
         state = self._state
-        held = (state.sets, state.entries, state.waits)
+        held = (state.nodes, state.tally, state.sets, state.entries, state.waits)
         used = int(state.counts[kernels.ARENA_TOP]) * state.arena.itemsize
         return used + sum(a.nbytes for a in held)
 
@@ -116,7 +117,7 @@ class StreamEngine:
         """Let records enter that are codes: user int32[n] (>= 0), node int32[n] of `tree`."""
         if len(user) != len(node):
             raise ValueError("user and node must have the same length")
-        if len(node) and not (0 <= int(node.min()) and int(node.max()) < len(self.tree)):
+        if len(node) and not (int(node.min()) >= 0 and int(node.max()) < len(self.tree)):
             raise ValueError("a node is not in the tree")
         if len(user) and int(user.min()) < 0:
             raise ValueError("a user code is negative")
@@ -125,22 +126,24 @@ class StreamEngine:
         room = max(256, 2 * len(user) if len(user) < 65536 else len(user) + len(user) // 8)
         while done < len(user) or self._state.counts[kernels.PENDING] >= 0:
             out = np.empty((room, 4), dtype=np.int64)
-            entered, left = kernels.run(self._state, self.k, self._most, user[done:], node[done:], out)
+            entered, left = kernels.run(self._state, self._most, user[done:], node[done:], out)
             done += entered
             parts.append(out[:left])
             self._make_room()
         out = np.concatenate(parts) if parts else np.empty((0, 4), dtype=np.int64)
-        return Departures(out[:, kernels.RECORD], out[:, kernels.NEW_USER], out[:, kernels.CANDIDATES], out[:, kernels.DELAY])
+        return Departures(
+            out[:, kernels.RECORD], out[:, kernels.NEW_USER], out[:, kernels.CANDIDATES], out[:, kernels.DELAY]
+        )
 
     def waiting_per_level(self) -> list[int]:
         """Count the waiting users by the depth of their node: entry 0 is the unclassified branch, the last the cut."""
-        depth = self.tree.depths()
-        sizes = self._state.sets[self.tree.own_sets(), kernels.QUERIES + 1]
-        return np.bincount(depth, weights=sizes, minlength=self.depth + 1).astype(np.int64).tolist()
+        sizes = self._state.nodes[:, kernels.TOKENS + 1]
+        counts = np.bincount(self.tree.depths()[: len(sizes)], weights=sizes, minlength=self.depth + 1)
+        return [int(n) for n in counts]
 
     def bag_sizes(self) -> Int32s:
         """int32[nodes that hold something]: how many queries wait in each."""
-        sizes = self._state.sets[self.tree.own_sets(), kernels.QUERIES + 1]
+        sizes = self._state.nodes[:, kernels.RECORDS + 1]
         return np.asarray(sizes[sizes > 0], dtype=np.int32)
 
     def waiting_records(self) -> npt.NDArray[np.int64]:
@@ -170,26 +173,33 @@ class StreamEngine:
         """Take in the nodes that were added to the tree since the last batch."""
         state, tree = self._state, self.tree
         if tree.sets > len(state.sets):
-            self._state = state = state._replace(sets=_grown(state.sets, tree.sets + tree.sets // 2 + 64))
-        if len(tree) > len(state.nodes):
-            self._state = state._replace(nodes=tree.rows())
+            rows = tree.sets + tree.sets // 2 + 64
+            self._state = state = state._replace(sets=_grown(state.sets, rows), tally=_grown(state.tally, rows))
+        known = len(state.nodes)
+        if len(tree) > known:
+            new = tree.rows(known)
+            state.tally[new[:, kernels.CHAIN], kernels.INDEXED] = 1  # the sets of depth 1 always are
+            self._state = state._replace(nodes=np.concatenate([state.nodes, new]))
 
     def _make_room(self) -> None:
         """Grow what may be too small for the next record, and refill the random words."""
         state, counts, width = self._state, self._state.counts, self.tree.width
         top, largest = int(counts[kernels.ARENA_TOP]), int(counts[kernels.LARGEST])
-        reserve = 10 * width * max(largest, 4)
+        most = min(self.k, int(counts[kernels.WAITING])) + 2
+        reserve = width * (10 * max(largest, 4) + 24 * most)
         if len(state.arena) - top < reserve:
             if top + 2 * reserve >= 1 << 31:
-                raise ParameterError(f"{self.waiting:,} records wait: too many for one engine; choose a smaller k or depth.")
+                raise ParameterError(
+                    f"{self.waiting:,} records wait: too many for one engine; choose a smaller k or depth."
+                )
             arena = np.empty(min(max(2 * len(state.arena), top + 4 * reserve), (1 << 31) - 1), dtype=np.int32)
             arena[:top] = state.arena[:top]  # the rest is not touched, and takes no memory until it is
             state = state._replace(arena=arena)
-        if len(state.entries) - int(counts[kernels.ENTRIES]) <= 2 * width:
+        while len(state.entries) - int(counts[kernels.ENTRIES]) <= 2 * width * most:
             state = state._replace(entries=_more_entries(state))
         if len(state.waits) <= int(counts[kernels.WAITING]):
             state = state._replace(waits=_grown(state.waits, 2 * len(state.waits)))
-        if len(state.draws) - int(counts[kernels.CURSOR]) < 2 * kernels.SPARE_DRAWS:
+        if len(state.draws) - int(counts[kernels.CURSOR]) < kernels.SPARE_DRAWS:
             state = state._replace(draws=self._words())
             counts[kernels.CURSOR] = 0
         self._state = state
@@ -227,18 +237,20 @@ class Flat(StreamEngine):
         super().__init__(k, 1, random=random, eager=eager)
 
 
-def _empty(width: int) -> kernels.Machine:
+def _empty(k: int, width: int) -> kernels.Machine:
     counts = np.full(kernels.COUNTS, -1, dtype=np.int64)
     zeros = (kernels.ARENA_TOP, kernels.LARGEST, kernels.ENTRY_TOP, kernels.ENTRIES, kernels.SLOT_TOP)
     counts[[*zeros, kernels.WAITING, kernels.SEEN, kernels.CURSOR]] = 0
-    entries = np.zeros((max(1024, 1 << (8 * width).bit_length()), 8), dtype=np.int32)
+    counts[kernels.K] = k
+    entries = np.zeros((1024, 8), dtype=np.int32)
     entries[:, kernels.BUCKET] = -1
     return kernels.Machine(
-        nodes=np.empty((0, 2 + width), np.int32),
+        nodes=np.empty((0, kernels.CHAIN + width), np.int32),
+        tally=np.zeros((0, 2), np.int32),
         sets=np.zeros((0, 6), np.int32),
         entries=entries,
-        waits=np.zeros((256, 6 + 3 * width), np.int32),
-        arena=np.empty(max(4096, 80 * width), np.int32),
+        waits=np.zeros((256, kernels.TOKEN_FIRST + 3 * width), np.int32),
+        arena=np.empty(4096, np.int32),
         counts=counts,
         draws=np.empty(0, np.uint32),
     )
@@ -254,6 +266,6 @@ def _more_entries(state: kernels.Machine) -> Int32s:
     entries = _grown(state.entries, 2 * len(state.entries))
     entries[:, kernels.BUCKET] = -1
     top = int(state.counts[kernels.ENTRY_TOP])
-    used = np.flatnonzero(entries[:top, kernels.TOKENS + 1] > 0).astype(np.int32)
+    used = np.flatnonzero(entries[:top, kernels.PLACES + 1] > 0).astype(np.int32)
     kernels.rehash(entries, used)
     return entries

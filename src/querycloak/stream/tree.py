@@ -7,6 +7,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.stream._engine_kernels import CHAIN, LENGTH
+
 __all__ = ["UNCLASSIFIED", "CategoryTree", "split_path"]
 
 Int32s = npt.NDArray[np.int32]
@@ -33,7 +35,7 @@ def split_path(path: str, separator: str) -> tuple[str, ...] | None:
 
 
 class CategoryTree:
-    """Nodes by path, cut to a depth; the sets each is in. It grows with the distinct categories, not with the stream."""
+    """Nodes by path, cut to a depth, and the sets each is in. It grows with the categories, not with the stream."""
 
     def __init__(self, depth: int, *, borrows: bool = True) -> None:
         """Make an empty tree; without `borrows` a node has its own set alone, and no branch."""
@@ -45,13 +47,12 @@ class CategoryTree:
         self._branch: dict[tuple[str, ...], int] = {}
         self._chains: list[list[int]] = []
         self._depths: list[int] = []
-        self._rows = np.empty((0, 2 + self.width), dtype=np.int32)
 
     def __len__(self) -> int:
         return len(self._chains)
 
     def node(self, path: tuple[str, ...] | None) -> int:
-        """Give the node of a path cut to the depth; a new one is added. None is refused: its levels are not all there."""
+        """Give the node of a path cut to the depth; a new one is added."""
         if path is None:
             raise ValueError("a category path has an empty level")
         cut = path[: self.depth]
@@ -63,7 +64,7 @@ class CategoryTree:
         return node
 
     def _chain(self, cut: tuple[str, ...]) -> list[int]:
-        """Sets of a new node: its branches from depth 1 down, then its own, which at the cut depth is its branch."""
+        """Give the sets of a new node: its branches from depth 1 down, then its own."""
         if not self.borrows or not cut:
             return [self._new_set()]
         chain = []
@@ -78,20 +79,15 @@ class CategoryTree:
         self.sets += 1
         return self.sets - 1
 
-    def rows(self) -> Int32s:
-        """int32[nodes, 2 + width]: length of each chain, how many of it are branches to borrow from, the chain."""
-        done = len(self._rows)
-        if done < len(self):
-            new = np.full((len(self) - done, 2 + self.width), -1, dtype=np.int32)
-            for row, chain, depth in zip(new, self._chains[done:], self._depths[done:], strict=True):
-                row[: 2 + len(chain)] = [len(chain), depth if self.borrows else 0, *chain]
-            self._rows = np.concatenate([self._rows, new])
-        return self._rows
+    def rows(self, first: int) -> Int32s:
+        """int32[nodes from `first`, 7 + width]: how the kernels want a node, its bags empty."""
+        out = np.full((len(self) - first, CHAIN + self.width), -1, dtype=np.int32)
+        out[:, :CHAIN] = 0
+        for row, chain in zip(out, self._chains[first:], strict=True):
+            row[LENGTH] = len(chain)
+            row[CHAIN : CHAIN + len(chain)] = chain
+        return out
 
     def depths(self) -> Int32s:
         """int32[nodes]: depth of each node after the cut; 0 = unclassified."""
         return np.array(self._depths, dtype=np.int32)
-
-    def own_sets(self) -> Int32s:
-        """int32[nodes]: the own set of each node."""
-        return np.array([c[-1] for c in self._chains], dtype=np.int32)

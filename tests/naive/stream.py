@@ -1,0 +1,63 @@
+"""Algorithm 1 of Pàmies-Estrems & Garcia-Alfaro (2023) read plainly: lists, searched from end to end.
+
+Where the paper leaves a choice open: the root is no branch; the query of a branch is uniform over its waiting queries;
+the user is uniform over its distinct users other than the asker, and taken from one of its places in the branch, all
+alike; the user that moves is uniform over those that wait in the query's node.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+
+class NaiveStream:
+    def __init__(self, k: int, depth: int, seed: int, *, borrows: bool = True, most: float = 2) -> None:
+        self.k, self.depth, self.borrows, self.most = k, depth, borrows, most
+        self.random = Random(seed)
+        self.queries: list[tuple[tuple[str, ...], str, str]] = []  # (node, asker, query)
+        self.users: list[tuple[tuple[str, ...], str]] = []  # (node, user)
+
+    def push(self, user: str, query: str, path: tuple[str, ...]) -> list[tuple[str, str]]:
+        v = path[: self.depth]
+        self.users.append((v, user))
+        self.queries.append((v, user, query))
+        out = []
+        if self.distinct(exact(v)) > self.k:
+            while len(out) < self.most and self.distinct(exact(v)) > self.k:
+                out.append(self.generate(exact(v))[0])
+            return out
+        branches = [v[:d] for d in range(1, len(v) + 1)] if self.borrows else []
+        deepest = [b for b in branches if self.distinct(below(b)) > self.k][-1:]
+        for b in deepest:
+            record, vq, vu = self.generate(below(b))
+            out.append(record)
+            if vq != vu:
+                mover = self.random.choice([i for i, (node, _) in enumerate(self.users) if node == vq])
+                self.users[mover] = (vu, self.users[mover][1])
+                if self.distinct(exact(vu)) > self.k:
+                    out.append(self.generate(exact(vu))[0])
+        return out
+
+    def distinct(self, inside) -> int:
+        return len({user for node, user in self.users if inside(node)})
+
+    def generate(self, inside):
+        query = self.random.choice([i for i, (node, _, _) in enumerate(self.queries) if inside(node)])
+        vq, asker, text = self.queries.pop(query)
+        user = self.random.choice(sorted({u for node, u in self.users if inside(node) and u != asker}))
+        place = self.random.choice([i for i, (node, u) in enumerate(self.users) if inside(node) and u == user])
+        vu, _ = self.users.pop(place)
+        return (user, text), vq, vu
+
+    def waiting_per_level(self) -> list[int]:
+        levels = Counter(len(node) for node, _ in self.users)
+        return [levels[d] for d in range(self.depth + 1)]
+
+
+def exact(v):
+    return lambda node: node == v
+
+
+def below(b):
+    return lambda node: node[: len(b)] == b
