@@ -35,7 +35,7 @@ class SiteDirectory:
     taxonomy: Taxonomy
     """the tree of categories"""
     sites: pl.DataFrame
-    """site (distinct, sorted: host, or host and path) and category (int32, a concept of `taxonomy`)"""
+    """site (distinct: host, or host and path) and category (int32, a concept of `taxonomy`)"""
     site_count: Int32s
     """int32[len(taxonomy)], sites listed in each category itself; a site listed in several counts in each"""
 
@@ -69,10 +69,10 @@ class SiteDirectory:
         pairs = (
             listed.select("path", site=parts["host"] + parts["path"])
             .filter(pl.col("site") != "")
-            .join(categories, on="path")
+            .join(categories, on="path", maintain_order="left")
             .filter(pl.col("category") >= 0)
             .select("site", "category")
-            .unique()
+            .unique(maintain_order=True)
         )
         if pairs.is_empty():
             raise InputError(
@@ -82,7 +82,7 @@ class SiteDirectory:
         chosen = pairs["category"].to_numpy()
         sites = (
             pairs.with_columns(depth=pl.Series(taxonomy.depth[chosen]), sites=pl.Series(count[chosen]))
-            .sort("site", "depth", "sites", "category", descending=[False, False, True, False])
+            .sort("depth", "sites", "category", descending=[False, True, False], maintain_order=True)
             .unique("site", keep="first", maintain_order=True)
             .select("site", "category")
         )
