@@ -100,13 +100,13 @@ def _next(state: npt.NDArray[np.uint64]) -> np.uint64:
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    return np.uint64(z ^ (z >> np.uint64(31)))
 
 
 @kernel
 def _uniform(state: npt.NDArray[np.uint64]) -> float:
     """Draw a number in [0, 1)."""
-    return np.float64(_next(state) >> np.uint64(11)) * 2.0**-53
+    return float(_next(state) >> np.uint64(11)) * 2.0**-53
 
 
 @kernel
@@ -141,7 +141,7 @@ def _anchor(state: npt.NDArray[np.uint64], world: World, within: int, terms: int
     node = np.int64(world.concept[_term_below(state, world, within)])
     while node != within and world.first[node + world.size[node]] - world.first[node] < terms:
         node = np.int64(world.parent[node])
-    return node
+    return int(node)
 
 
 @kernel
@@ -185,7 +185,9 @@ def _another(
 
 
 @kernel
-def _distinct(state: npt.NDArray[np.uint64], world: World, anchor: int, terms: npt.NDArray[np.int64], count: int) -> int:
+def _distinct(
+    state: npt.NDArray[np.uint64], world: World, anchor: int, terms: npt.NDArray[np.int64], count: int
+) -> int:
     """Fill terms from a subtree with up to `count` different ones, at least one; gives how many."""
     terms[0] = _term_below(state, world, anchor)
     filled = 1
@@ -259,7 +261,7 @@ def _session_times(
     state: npt.NDArray[np.uint64], world: World, days: int, opens: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.int64]:
     """Draw when each session begins, in order: a day, an hour by the rhythm of the day, a second."""
-    times = np.empty(np.sum(opens), dtype=np.int64)
+    times: npt.NDArray[np.int64] = np.empty(int(np.sum(opens)), dtype=np.int64)
     for i in range(len(times)):
         hour = _pick(state, world.hour_weight, 0, 24)
         times[i] = _below(state, days) * _DAY + hour * 3600 + _below(state, 3600)
@@ -344,7 +346,7 @@ def _one_user(
             interest = _pick(state, rank, 0, held)
             if _uniform(state) < habits.drift and place[interest] != home[interest]:
                 above = np.int64(world.parent[place[interest]])
-                place[interest] = _anchor(state, world, above, extent[interest])
+                place[interest] = _anchor(state, world, above, int(extent[interest]))
         else:
             now += 1 + int(-90.0 * np.log(1.0 - _uniform(state)))
         time[i] = now

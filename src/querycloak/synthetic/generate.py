@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,14 @@ from querycloak.synthetic import _events_kernels as kernels
 from querycloak.synthetic.people import KINDS as PERSONAL_KINDS
 from querycloak.synthetic.people import WITH_TOWN, People
 from querycloak.synthetic.phrases import PERSONAL, SITE, groups, payload_of, render, template_of, terms_of
-from querycloak.synthetic.world import Sites, Terms, build_sites, build_terms, build_world, paths, topic_roots
+from querycloak.synthetic.world import Sites, Terms, build_sites, build_terms, build_world, topic_roots
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.randomness import Randomness
     from querycloak.synthetic.settings import Generate
+
+T = TypeVar("T", bound=np.generic)
 
 __all__ = ["EVENT_KINDS", "GeneratedLog", "generate"]
 
@@ -32,7 +34,7 @@ START: Final = 1_141_171_200
 
 COMMON_QUERIES: Final = 1 << 22
 """How many queries the common background has."""
-COMMON_EXPONENT: Final = 0.75
+COMMON_EXPONENT: Final = 0.7
 """The r-th common query is asked 1 / r^COMMON_EXPONENT as often as the first (Zipf)."""
 COMMON_SITES: Final = 0.3
 """Share of common queries that are typed addresses."""
@@ -46,7 +48,7 @@ _RANK_EXPONENT: Final = 1.4
 _SESSIONS: Final = 0.25
 _REFORMULATE: Final = 0.3
 _DRIFT: Final = 0.02
-_TWO_TERMS: Final = 0.5
+_TWO_TERMS: Final = 0.45
 _THREE_TERMS: Final = 0.2
 _MOST_INTERESTS: Final = 16
 
@@ -73,7 +75,7 @@ class GeneratedLog:
 
     def directory(self) -> pl.DataFrame:
         """Give the directory as a table: site, category (the path of its concept)."""
-        category = pl.Series(paths(self.taxonomy)).gather(self.sites.concept)
+        category = pl.Series(self.taxonomy.paths).gather(self.sites.concept)
         return pl.DataFrame({"site": "www." + self.sites.host, "category": category})
 
 
@@ -135,7 +137,7 @@ def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progres
         known = np.flatnonzero(concept[keys[rows], 0] != NO_CODE)
         category = np.full(len(rows), NO_CODE, dtype=np.int32)
         category[known], used = _first_seen(concept[keys[rows], 0][known])
-        columns |= {"category": category, "categories": pl.Series(paths(taxonomy), dtype=pl.String).gather(used)}
+        columns |= {"category": category, "categories": pl.Series(taxonomy.paths).gather(used)}
     query = code_of_key[keys]
     log = QueryLog(
         user=user[rows],
@@ -148,12 +150,12 @@ def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progres
     )
     progress.advance()
     truth = _truth(first_row, user, query, concept[keys])
-    return GeneratedLog(log, truth, events.kind, groups(distinct)[keys].astype(np.int8), interests[seen], sites, taxonomy)
+    return GeneratedLog(
+        log, truth, events.kind, groups(distinct)[keys].astype(np.int8), interests[seen], sites, taxonomy
+    )
 
 
-def _events(
-    settings: Generate, world: kernels.World, random: Randomness
-) -> tuple[_Events, npt.NDArray[np.int32]]:
+def _events(settings: Generate, world: kernels.World, random: Randomness) -> tuple[_Events, npt.NDArray[np.int32]]:
     """Draw what every user asks, and the interests: int32[users, 16]."""
     counts = _queries_per_user(settings, random.child("activity"))
     starts = np.concatenate([[0], np.cumsum(counts)])
@@ -201,13 +203,13 @@ def _queries_per_user(settings: Generate, random: Randomness) -> npt.NDArray[np.
     normal = radius * np.cos(2.0 * np.pi * random.uniform(settings.users))
     activity = np.exp(settings.spread * (normal - normal.max()))
     share = (settings.queries - settings.users) * activity / activity.sum()
-    counts = share.astype(np.int64)
+    counts: npt.NDArray[np.int64] = share.astype(np.int64)
     missing = settings.queries - settings.users - int(counts.sum())
     counts[np.argsort(counts - share, kind="stable")[:missing]] += 1
     return counts + 1
 
 
-def _first_seen(values: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.generic]]:
+def _first_seen(values: npt.NDArray[T]) -> tuple[npt.NDArray[np.int32], npt.NDArray[T]]:
     """Code values by order of first appearance: codes int32[n], distinct values."""
     distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
@@ -223,9 +225,7 @@ def _merge_equal(texts: pl.Series) -> tuple[npt.NDArray[np.int32], pl.Series]:
     return code, texts.gather(seen)
 
 
-def _concepts_of(
-    keys: npt.NDArray[np.uint64], terms: Terms, sites: Sites, people: People
-) -> npt.NDArray[np.int32]:
+def _concepts_of(keys: npt.NDArray[np.uint64], terms: Terms, sites: Sites, people: People) -> npt.NDArray[np.int32]:
     """Give the concepts of each key: int32[keys, 3], -1 = none."""
     term = terms_of(keys)
     concept = np.where(term < 0, NO_CODE, terms.concept[term]).astype(np.int32)
