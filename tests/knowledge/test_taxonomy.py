@@ -86,6 +86,11 @@ def test_senses_and_graph():
     assert taxonomy.concept("thing/firm") == 3
 
 
+def test_without_senses_the_least_deep_comes_first():
+    taxonomy = Taxonomy.from_parents([-1, 0, 1, 0], [["top"], ["arts"], ["news"], ["News"]])
+    assert taxonomy.find("news") == [3, 2]
+
+
 def test_unknown_label_names_the_nearest():
     taxonomy = Taxonomy.from_parents([-1, 0, 0], [["sport"], ["diving"], ["driving"]])
     with pytest.raises(UnknownNameError, match=r"'divng'.*nearest are: 'diving', 'driving'"):

@@ -53,8 +53,8 @@ class SiteDirectory:
 
         Without a taxonomy, the categories make their own. With one, a category that it lacks becomes the deepest one
         above it that there is, and a site with none is left out. Of several categories of a site the one with the
-        fewest ancestors is taken, then the one with the most sites, then the first in the taxonomy: the rule for
-        ambiguous labels in Sánchez et al. 2018, section 3.4.
+        fewest ancestors is taken, then the one with the most sites, then the first in the taxonomy. Papers
+        leave this open; the rule is that of ambiguous labels.
         """
         listed = pl.DataFrame(
             {"address": pl.Series(addresses, dtype=pl.String), "path": pl.Series(paths, dtype=pl.String)}

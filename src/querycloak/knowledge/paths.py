@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["concepts_of_paths", "tree_of_paths"]
 
-_MAX_LEVELS: Final = 100  # the Open Directory has 15
+_MAX_LEVELS: Final = 100  # far above any real directory
 _ABOVE: Final = r"/[^/]*$"
 
 

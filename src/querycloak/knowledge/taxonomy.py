@@ -45,7 +45,7 @@ class Taxonomy:
     more_parents: tuple[Int32s, Int32s] | None = None
     """(child, parent) of the further hypernyms that the tree leaves out, by child; kept for the graph form"""
     sense: Int32s | None = None
-    """int32[labels over all concepts], rank of this concept among those that share the label; None = by index"""
+    """int32[labels over all concepts], rank of this concept among those that share the label; None = by depth"""
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -118,7 +118,7 @@ class Taxonomy:
 
     @cached_property
     def first_sense(self) -> dict[str, int]:
-        """The concept of every label, lower-cased: the first sense where several concepts share it."""
+        """The concept of every label, lower-cased; of several its first sense, or the least deep where there is none."""
         return self._senses[0]
 
     def find(self, label: str) -> list[int]:
@@ -132,10 +132,9 @@ class Taxonomy:
         """First concept of every label, and the further ones of the labels that have several."""
         concept = np.repeat(np.arange(len(self)), np.fromiter(map(len, self.labels), np.int64, len(self)))
         label = [label.lower() for labels in self.labels for label in labels]
-        if self.sense is not None:
-            by_sense = np.argsort(self.sense, kind="stable")
-            concept = concept[by_sense]
-            label = list(map(label.__getitem__, by_sense.tolist()))
+        by_sense = np.argsort(self.depth[concept] if self.sense is None else self.sense, kind="stable")
+        concept = concept[by_sense]
+        label = list(map(label.__getitem__, by_sense.tolist()))
         first = dict(zip(reversed(label), reversed(concept.tolist()), strict=True))  # the first overwrites the later
         is_further = concept != np.fromiter(map(first.__getitem__, label), np.int64, len(label))
         further: dict[str, list[int]] = {}
