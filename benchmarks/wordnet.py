@@ -16,7 +16,7 @@ imported = time.perf_counter()
 taxonomy = load_wordnet()
 loaded = time.perf_counter()
 taxonomy.first_sense
-print(imported - start, loaded - imported, time.perf_counter() - loaded)
+print(imported - start, loaded - imported, time.perf_counter() - loaded, time.process_time())
 """
 
 
@@ -28,12 +28,13 @@ def main():
         ]
         for _ in range(RUNS)
     ]
-    best = min(runs, key=sum)
-    for name, seconds in zip(("import", "tree and labels", "label table"), best, strict=True):
+    wall = [sum(run[:3]) for run in runs]
+    best = min(runs, key=lambda run: sum(run[:3]))
+    for name, seconds in zip(("import", "tree and labels", "label table"), best, strict=False):
         print(f"{name:<20}{seconds:8.3f} s")
-    every = ", ".join(f"{sum(run):.3f}" for run in runs)
-    print(f"{'ready':<20}{sum(best):8.3f} s   best of {RUNS}, limit {LIMIT} s; all: {every}")
-    return 0 if sum(best) <= LIMIT else 1
+    print(f"{'ready':<20}{min(wall):8.3f} s   best of {', '.join(f'{w:.3f}' for w in wall)}; limit {LIMIT} s")
+    print(f"{'CPU time':<20}{min(run[3] for run in runs):8.3f} s   with the interpreter's start")
+    return 0 if min(wall) <= LIMIT else 1
 
 
 if __name__ == "__main__":
