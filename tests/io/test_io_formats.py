@@ -56,6 +56,19 @@ def test_aol_three_columns(tmp_path, header):
     assert (log.form.format, log.form.header, len(log), log.url) == ("aol", bool(header), 1, None)
 
 
+@pytest.mark.parametrize("time", ["2006-03-01 07:17:12", "060301071712"])
+def test_header_of_another_form(tmp_path, time):
+    log = read(tmp_path, f"user\tquery\ttime\n1\ttea\t{time}\n".encode())
+    assert (log.form.format, log.form.header, rows(log)) == ("tsv", True, [("1", "tea")])
+    log = read(tmp_path, f"user\ttime\tquery\n1\t{time}\ttea\n".encode())
+    assert (log.form.format, log.time.tolist(), rows(log)) == ("tsv", [1_141_197_432], [("1", "tea")])
+
+
+def test_first_line_longer_than_the_sample(tmp_path):
+    log = read(tmp_path, b"1\t" + b"tea " * 40_000 + b"\t2006-03-01 07:17:12\t\t\n")
+    assert (log.form.format, len(log)) == ("aol", 1)
+
+
 def test_excite(tmp_path):
     log = read(tmp_path, b"2A9E\t970916105432\t+md foods\n2A9E\t970916105433\tyahoo\n")
     assert log.form.format == "excite"
@@ -207,6 +220,7 @@ def test_times_that_cannot_be_repeated():
     assert choose_pattern(texts) == "iso"
     assert parse_times(texts, "iso").tolist() == [1_141_197_432] * 3
     assert parse_times(pl.Series(["2006-03-01"]), "%Y-%m-%d").tolist() == [1_141_171_200]
+    assert parse_times(pl.Series(["20060301"]), choose_pattern(pl.Series(["20060301"]))).tolist() == [1_141_171_200]
     assert parse_times(pl.Series(["2006-03-01 07:17"]), "%Y-%m-%d %H:%M").tolist() == [1_141_197_420]
 
 
