@@ -12,6 +12,8 @@ import polars as pl
 from querycloak.progress import QUIET, Progress
 from querycloak.records import NO_CODE, Column, ConceptLog, LogForm, QueryLog
 from querycloak.synthetic import _events_kernels as kernels
+from querycloak.synthetic.clicks import draw_clicks
+from querycloak.synthetic.model import Habits
 from querycloak.synthetic.people import KINDS as PERSONAL_KINDS
 from querycloak.synthetic.people import WITH_TOWN, People
 from querycloak.synthetic.phrases import PERSONAL, SITE, groups, payload_of, render, template_of, terms_of
@@ -20,6 +22,7 @@ from querycloak.synthetic.world import Sites, Terms, build_sites, build_terms, b
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.randomness import Randomness
+    from querycloak.synthetic.model import World
     from querycloak.synthetic.settings import Generate
 
 T = TypeVar("T", bound=np.generic)
@@ -39,12 +42,6 @@ COMMON_EXPONENT: Final = 0.7
 COMMON_SITES: Final = 0.3
 """Share of common queries that are typed addresses."""
 
-CLICKED: Final = 11_951_424 / 28_898_362
-"""Share of AOL's query events with a click: 36,389,567 lines less 7,491,205 further clicks, less 16,946,938 without."""
-CLICKS: Final = 19_442_629 / 11_951_424
-"""Clicks of an event that has any, in the AOL log."""
-_RANKS: Final = 10
-_RANK_EXPONENT: Final = 1.4
 _SESSIONS: Final = 0.25
 _REFORMULATE: Final = 0.3
 _DRIFT: Final = 0.02
@@ -127,12 +124,15 @@ def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progres
     texts = texts.scatter(personal, told)
     code_of_key, queries = _merge_equal(texts)
     progress.advance()
-    count = _click_counts(len(events.key), random.child("clicks")) if settings.clicks else None
-    rows = np.arange(len(events.key)) if count is None else np.repeat(np.arange(len(events.key)), np.maximum(count, 1))
-    first_row = np.searchsorted(rows, np.arange(len(events.key)))
     columns: dict[str, npt.NDArray[np.int32] | pl.Series] = {}
-    if count is not None:
-        columns |= _clicks(count, events, concept[keys, 0], sites, random.child("ranks"))
+    rows = np.arange(len(events.key))
+    if settings.clicks:
+        clicks = draw_clicks(events.key, events.page, concept[keys, 0], sites, random.child("clicks"))
+        rows = clicks.event
+        url, used = np.full(len(rows), NO_CODE, dtype=np.int32), clicks.site != NO_CODE
+        url[used], seen_sites = _first_seen(clicks.site[used])
+        columns |= {"rank": clicks.rank, "url": url, "urls": "http://www." + sites.host.gather(seen_sites)}
+    first_row = np.searchsorted(rows, np.arange(len(events.key)))
     if settings.categories:
         known = np.flatnonzero(concept[keys[rows], 0] != NO_CODE)
         category = np.full(len(rows), NO_CODE, dtype=np.int32)
@@ -155,11 +155,11 @@ def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progres
     )
 
 
-def _events(settings: Generate, world: kernels.World, random: Randomness) -> tuple[_Events, npt.NDArray[np.int32]]:
+def _events(settings: Generate, world: World, random: Randomness) -> tuple[_Events, npt.NDArray[np.int32]]:
     """Draw what every user asks, and the interests: int32[users, 16]."""
     counts = _queries_per_user(settings, random.child("activity"))
     starts = np.concatenate([[0], np.cumsum(counts)])
-    habits = kernels.Habits(
+    habits = Habits(
         days=settings.days,
         interests=settings.interests,
         concepts=settings.concepts_per_user or 0,
@@ -236,37 +236,6 @@ def _concepts_of(keys: npt.NDArray[np.uint64], terms: Terms, sites: Sites, peopl
     placed = placed[WITH_TOWN[template[placed] - PERSONAL]]
     concept[placed, 0] = terms.concept[people.town[payload[placed] // 4]]
     return concept
-
-
-def _click_counts(events: int, random: Randomness) -> npt.NDArray[np.int64]:
-    """Draw the clicks of each event: none, or geometric from 1. int64[events]."""
-    further = np.log(1.0 - random.uniform(events)) / np.log(1.0 - 1.0 / CLICKS)
-    return np.where(random.uniform(events) < CLICKED, 1 + further.astype(np.int64), 0)
-
-
-def _clicks(
-    count: npt.NDArray[np.int64],
-    events: _Events,
-    concept: npt.NDArray[np.int32],
-    sites: Sites,
-    random: Randomness,
-) -> dict[str, npt.NDArray[np.int32] | pl.Series]:
-    """Draw rank and site of every click: columns by name, one entry per row."""
-    about = np.maximum(concept, 0)
-    low, span = sites.low[about], sites.span[about]
-    top = (events.key * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)).astype(np.int64) % span
-    template = template_of(events.key)
-    typed = (template >= SITE) & (template < PERSONAL)
-    top[typed] = payload_of(events.key[typed]) - low[typed]
-    weight = np.arange(1, _RANKS + 1, dtype=np.float64) ** -_RANK_EXPONENT
-    rows = int(np.maximum(count, 1).sum())
-    rank, site = np.full(rows, NO_CODE, dtype=np.int32), np.full(rows, NO_CODE, dtype=np.int32)
-    ranks = np.concatenate([[0.0], np.cumsum(weight)])
-    kernels.click_kernel(count, random.words(len(count)), events.page, (low, span, top), ranks, rank, site)
-    clicked = np.flatnonzero(site != NO_CODE)
-    url = np.full(rows, NO_CODE, dtype=np.int32)
-    url[clicked], used = _first_seen(site[clicked])
-    return {"rank": rank, "url": url, "urls": "http://www." + sites.host.gather(used)}
 
 
 def _truth(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from querycloak.errors import TaxonomyError, UnknownNameError
-from querycloak.synthetic._events_kernels import World
+from querycloak.synthetic.model import World
 from querycloak.synthetic.phrases import MOST_TERMS, TEMPLATE_BOUNDS, TEMPLATES
 
 if TYPE_CHECKING:
