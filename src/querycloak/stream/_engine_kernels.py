@@ -58,8 +58,8 @@ class Machine(NamedTuple):
     the first entry of the hash chain of this row's number, -1 = none"""
     waits: Int32s
     """[slots, 8 + 3 width]: a record (node, asker, running number in two halves, position in its node's bag and in each
-    set of the chain) and, a stranger to it, a token (node, user, position in its node's bag, entry in each set, position
-    in each entry's bag)"""
+    set of the chain) and, a stranger to it, a token (node, user, position in its node's bag, entry in each set of the
+    chain, position in each entry's bag)"""
     arena: Int32s  # blocks of the bags that hold more than one item
     counts: Int64s  # tops, free lists, and what is counted
     draws: npt.NDArray[np.uint32]  # random words, used up one after the other

@@ -88,6 +88,11 @@ class CategoryTree:
             row[CHAIN : CHAIN + len(chain)] = chain
         return out
 
+    def chains(self) -> tuple[Int32s, Int32s]:
+        """Give the sets of each node, int32[nodes, width], the widest first, -1 = none; and how many, int32[nodes]."""
+        rows = self.rows(0)
+        return rows[:, CHAIN:], rows[:, LENGTH]
+
     def depths(self) -> Int32s:
         """int32[nodes]: depth of each node after the cut; 0 = unclassified."""
         return np.array(self._depths, dtype=np.int32)

@@ -1,0 +1,109 @@
+"""A whole log through a stream anonymizer in memory: for experiments, comparisons and the tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from querycloak.progress import QUIET, Progress
+from querycloak.records import QueryLog, Release, Truth
+from querycloak.stream.classify import row_paths
+from querycloak.stream.statement import StreamSettings, stream_statement
+
+if TYPE_CHECKING:
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.randomness import Randomness
+    from querycloak.records import ConceptLog
+    from querycloak.stream.engine import Departures, StreamEngine
+
+__all__ = ["fixed_depth", "flat", "flow_figures", "self_adjusting", "stream_release"]
+
+BATCH = 1 << 16
+
+
+def stream_release(
+    log: QueryLog,
+    settings: StreamSettings,
+    random: Randomness,
+    progress: Progress = QUIET,
+    *,
+    method: str = "self-adjusting",
+    concepts: ConceptLog | None = None,
+    taxonomy: Taxonomy | None = None,
+) -> Release:
+    """Let the rows of a log pass in their order; the release holds those that left, in the order in which they left.
+
+    A row is a record, a further click on a query's results included, as in the paper.
+    """
+    import polars as pl
+
+    engine = settings.engine(method, random.child("engine"))
+    paths = row_paths(log, settings.separator, concepts, taxonomy)
+    classified = paths.classified()
+    entering = np.flatnonzero(classified | (settings.unclassified == "keep"))
+    node, user = paths.nodes(engine.tree)[entering], log.user[entering]
+    progress.start(f"{method}: streaming", total=len(entering))
+    parts: list[Departures] = []
+    for first in range(0, len(entering), BATCH):
+        parts.append(engine.push_codes(user[first : first + BATCH], node[first : first + BATCH]))
+        progress.advance(min(BATCH, len(entering) - first))
+    empty = np.zeros(0, dtype=np.int64)
+    row = entering[np.concatenate([empty, *(p.record for p in parts)])]
+    new_user = np.concatenate([empty, *(p.user for p in parts)]).astype(np.int32)
+    delay = np.concatenate([empty, *(p.delay for p in parts)])
+    fewest = min((int(p.candidates.min(initial=1 << 62)) for p in parts), default=1 << 62)
+
+    published, users = new_user, log.users
+    stands_for = np.arange(len(log.users), dtype=np.int32)
+    if settings.ids == "new":
+        originals = log.users.to_list()
+        digits = all(u.isascii() and u.isdigit() for u in originals)
+        ids = random.child("ids").identifiers(len(originals), avoid=frozenset(originals), digits=digits)
+        stands_for, code = np.unique(new_user, return_inverse=True)
+        users, published = pl.Series([ids[u] for u in stands_for.tolist()], dtype=pl.String), code.astype(np.int32)
+    used, query = np.unique(log.query[row], return_inverse=True)  # a release carries no query that it does not publish
+    table = replace(
+        log.take(row),
+        user=published,
+        users=users,
+        query=query.astype(np.int32),
+        queries=log.queries.gather(used),
+        problems={},
+    )
+    form = log.form
+    statement = stream_statement(
+        method,
+        settings,
+        random,
+        counts_in={"rows": len(log), "users": len(np.unique(log.user))},
+        counts_out={"rows": len(table), "users": len(np.unique(table.user))},
+        dropped={
+            "still waiting at the end": engine.waiting,
+            "unclassified": len(log) - len(entering),
+        },
+        figures=flow_figures(engine, float(delay.mean()) if len(delay) else 0.0, fewest if len(delay) else 0)
+        | {"unclassified": int((~classified).sum())},
+        columns=tuple(c.name for c in form.columns) if form is not None else (),
+    )
+    return Release(table, statement, Truth(stands_for.astype(np.int32), log.user[row]), "stream")
+
+
+self_adjusting = partial(stream_release, method="self-adjusting")
+fixed_depth = partial(stream_release, method="fixed-depth")
+flat = partial(stream_release, method="flat")
+
+
+def flow_figures(engine: StreamEngine, mean_delay: float, fewest_candidates: int) -> dict[str, float]:
+    """Give what an engine has counted, for the statement."""
+    bags = engine.bag_sizes()
+    levels = engine.waiting_per_level()
+    return {
+        "mean delay": mean_delay,
+        "fewest candidates": fewest_candidates,
+        "mean bag size": float(bags.mean()) if len(bags) else 0.0,
+        "nodes": len(engine.tree),
+        **{f"users waiting at level {'0 (unclassified)' if d == 0 else d}": n for d, n in enumerate(levels)},
+    }

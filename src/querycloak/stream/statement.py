@@ -1,0 +1,82 @@
+"""What a stream release promises, and what it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from querycloak._version import __version__
+from querycloak.records import PrivacyStatement
+from querycloak.settings import Settings, setting
+from querycloak.stream.engine import FixedDepth, Flat, SelfAdjusting, StreamEngine
+
+if TYPE_CHECKING:
+    from querycloak.randomness import Randomness
+
+__all__ = ["ENGINES", "StreamSettings", "stream_statement"]
+
+ENGINES: Final[dict[str, type[StreamEngine]]] = {
+    "self-adjusting": SelfAdjusting,
+    "fixed-depth": FixedDepth,
+    "flat": Flat,
+}
+
+
+@dataclass(frozen=True)
+class StreamSettings(Settings):
+    """Settings of the stream methods."""
+
+    k: int = setting(10, "distinct users, other than the asker, among which the new user is drawn", minimum=2)
+    depth: int = setting(5, "levels of the category paths in use; `flat` uses 1", minimum=1)
+    ids: str = setting("new", "publish new random ids, or the original ids of other users", choices=("new", "original"))
+    unclassified: str = setting(
+        "keep", "queries without a category: keep in a branch of their own, or drop", choices=("keep", "drop")
+    )
+    separator: str = setting("/", "what separates the levels of a category path")
+
+    def engine(self, method: str, random: Randomness) -> StreamEngine:
+        """Make the engine of a method."""
+        return ENGINES[method](self.k, 1 if method == "flat" else self.depth, random=random)
+
+
+def stream_statement(
+    method: str,
+    settings: StreamSettings,
+    random: Randomness,
+    *,
+    counts_in: dict[str, int],
+    counts_out: dict[str, int],
+    dropped: dict[str, int],
+    figures: dict[str, float],
+    columns: tuple[str, ...] = (),
+) -> PrivacyStatement:
+    """State what the four rules give, and no more: no bound of 1/k on an attacker's success is among it."""
+    kept = [c for c in columns if c]
+    return PrivacyStatement(
+        method=method,
+        settings=settings.to_json(),
+        version=__version__,
+        model=f"each query is published under a user drawn uniformly from at least {settings.k} others",
+        parameters={"candidates": settings.k, "depth": 1 if method == "flat" else settings.depth},
+        unit="query",
+        covers=(
+            "no query is published under the user who asked it",
+            f"its published user is drawn uniformly from at least {settings.k} other users of its category or branch",
+        ),
+        does_not_cover=(
+            "queries are published verbatim: a query that names its asker names its asker",
+            f"who guesses the most active user of a branch can be right more often than 1 in {settings.k}",
+            "the number of each user's published records is kept, and so is the time of each query",
+            "the columns of a record stay together" + (f": {', '.join(kept)}" if kept else ""),
+            "a user's published records show the categories the user asked in, to the depth that was reached",
+            *(("published ids are the original ids of other users",) if settings.ids == "original" else ()),
+        ),
+        assumptions=("one user id is one person", "the columns other than the user do not name the user"),
+        randomness=random.describe(),
+        new_ids=settings.ids == "new",
+        columns=columns,
+        counts_in=counts_in,
+        counts_out=counts_out,
+        dropped=dropped,
+        figures=figures,
+    )
