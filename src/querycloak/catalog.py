@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from querycloak.records import Release
     from querycloak.settings import Settings
 
-__all__ = ["ATTACKS", "MEASURES", "METHODS", "Check", "Method", "Need", "describe_settings", "method"]
+__all__ = ["ATTACKS", "MEASURES", "METHODS", "STREAM_METHODS", "Check", "Method", "Need", "describe_settings", "method"]
 
 ReleaseKind = Literal["log", "items", "counts", "stream"]
 """As in `records`, which is not loaded here."""
 
-Need = Literal["concepts", "release_concepts", "taxonomy", "directory", "resolver"]
+Need = Literal["concepts", "release_concepts", "paths", "release_paths", "taxonomy", "directory", "resolver"]
 """What a method, attack or measure may ask for beside the log: `concepts` is the log's ConceptLog over `taxonomy`,
-`release_concepts` that of the release."""
+`release_concepts` that of the release; `paths` and `release_paths` find the category path of each row."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,13 @@ ATTACKS: dict[str, Check] = {
             ("concepts", "taxonomy"),
         ),
         _check("attack", "uniqueness", "queries under one id only; users singled out by a pair of queries", _LOGS),
+        _check(
+            "attack",
+            "stream-linkage",
+            "pairs published queries and users again: by node, by the anonymizer's own machine, by activity",
+            ("stream",),
+            ("release_paths",),
+        ),
         _check("attack", "personal-identifiers", "mail, phone, card numbers and the like left in the text", _TABLES),
     )
 }
@@ -106,6 +113,14 @@ MEASURES: dict[str, Check] = {
     m.name: m
     for m in (
         _check("measure", "kept", "share of query volume and of distinct queries kept; rows per user", _TABLES),
+        _check(
+            "measure",
+            "category-emd",
+            "how far each user's categories have moved on the tree",
+            ("stream",),
+            ("paths", "release_paths"),
+        ),
+        _check("measure", "stream-flow", "records that left, delay, bag sizes, users waiting", ("stream",)),
         _check("measure", "top-queries", "rank correlation of the most frequent queries", _TABLES),
         _check(
             "measure",
@@ -131,11 +146,29 @@ METHODS: dict[str, Method] = {
 }
 
 
+def _stream(name: str, summary: str, settings_name: str = "StreamSettings") -> Method:
+    guarantee = "each query is published under a user drawn uniformly from at least k others of its category or branch"
+    stem = name.replace("-", "_")
+    return Method(name, summary, guarantee, "querycloak.stream.release", settings_name, stem, ("paths",))
+
+
+STREAM_METHODS: dict[str, Method] = {
+    m.name: m
+    for m in (
+        _stream("self-adjusting", "stream: each query leaves soon, with a user of its category or branch"),
+        _stream("fixed-depth", "stream: each query leaves with a user of its category, cut to a depth"),
+        _stream("flat", "stream: each query leaves with a user of its top-level category", "FlatSettings"),
+    )
+}
+"""Methods of live streams, for `querycloak stream`; as any other they also take a whole log."""
+
+
 def method(name: str) -> Method:
     """Find a method by its name; an unknown one is refused with the nearest."""
-    if name not in METHODS:
-        raise UnknownNameError.of("method", name, METHODS)
-    return METHODS[name]
+    there_are = METHODS | STREAM_METHODS
+    if name not in there_are:
+        raise UnknownNameError.of("method", name, there_are)
+    return there_are[name]
 
 
 def describe_settings(settings: type[Settings]) -> list[dict[str, Any]]:

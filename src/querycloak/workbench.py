@@ -9,7 +9,7 @@ Release(sweep, 2 rows)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,13 +21,14 @@ from querycloak.randomness import Randomness
 from querycloak.records import NO_CODE, AttackResult, ConceptLog, QueryLog, Release, Score
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from os import PathLike
 
     from querycloak.catalog import Check, Need
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping import Mapper
+    from querycloak.stream.classify import PathsOf, RowPaths
 
 __all__ = ["Workbench", "load_taxonomy", "mapper_of"]
 
@@ -76,6 +77,22 @@ class Workbench:
         """What the queries of the log are about."""
         return self._map(self.log)
 
+    @property
+    def paths(self) -> PathsOf:
+        """What finds the category path of each row of the log."""
+        return self._paths_of(self.log, lambda: self.concepts)
+
+    def _paths_of(self, log: QueryLog, concepts: Callable[[], ConceptLog]) -> PathsOf:
+        """Take the categories of a log; only where it has none, map its queries."""
+        from querycloak.stream.classify import row_paths
+
+        def find(separator: str) -> RowPaths:
+            if log.category is not None:
+                return row_paths(log, separator)
+            return row_paths(log, separator, concepts(), self.taxonomy)
+
+        return find
+
     def anonymize(self, method: str, *, seed: int | None = None, **settings: Any) -> Release:
         """Run a method by its catalog name. Without a seed, randomness is the operating system's."""
         entry = find_method(method)
@@ -119,6 +136,9 @@ class Workbench:
             if need == "release_concepts":
                 assert release is not None
                 needs[need] = self.concepts_of(release)
+            elif need == "release_paths":
+                assert release is not None
+                needs[need] = self._paths_of(release.log, partial(self.concepts_of, release))
             else:
                 needs[need] = getattr(self, need)
         return needs

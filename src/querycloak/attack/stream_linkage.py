@@ -15,15 +15,14 @@ from querycloak.attack._activity_kernels import most_active_others
 from querycloak.attack.interval import result_of
 from querycloak.progress import QUIET, Progress
 from querycloak.stream import FixedDepth, SelfAdjusting
-from querycloak.stream.classify import RowPaths, row_paths
 from querycloak.stream.tree import CategoryTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.randomness import Randomness
-    from querycloak.records import AttackResult, ConceptLog, QueryLog, Release
+    from querycloak.records import AttackResult, QueryLog, Release
+    from querycloak.stream.classify import PathsOf, RowPaths
 
 __all__ = ["activity_guesses", "full_linkage", "simple_linkage", "stream_linkage"]
 
@@ -76,8 +75,7 @@ def stream_linkage(
     random: Randomness,
     progress: Progress = QUIET,
     *,
-    release_concepts: ConceptLog | None = None,
-    taxonomy: Taxonomy | None = None,
+    release_paths: PathsOf,
 ) -> list[AttackResult]:
     """Run the three attackers; a target is a published record, and a record for which none is named counts as missed.
 
@@ -90,7 +88,7 @@ def stream_linkage(
     settings = release.statement.settings
     k, depth = int(settings["k"]), int(settings.get("depth", 1))
     user = release.log.user
-    paths = row_paths(release.log, str(settings.get("separator", "/")), release_concepts, taxonomy)
+    paths = release_paths(str(settings.get("separator", "/")))
     progress.start("attack: stream linkage", total=3)
     attackers: dict[str, Callable[[], Int32s]] = {
         "stream linkage, simple": lambda: simple_linkage(user, paths, k, depth, random.child("simple")),

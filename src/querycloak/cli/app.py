@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from querycloak._version import __version__
-from querycloak.cli import anonymize, attack, compare, demo, generate, mapping, measure, methods
-from querycloak.cli.setting_options import CompareCommand, GenerateCommand, MethodCommand
+from querycloak.cli import anonymize, attack, compare, demo, generate, mapping, measure, methods, stream
+from querycloak.cli.setting_options import CompareCommand, GenerateCommand, MethodCommand, StreamCommand
 
 __all__ = ["app"]
 
@@ -42,6 +42,7 @@ def querycloak(
 
 app.command("demo")(demo.demo)
 app.command("anonymize", cls=MethodCommand)(anonymize.anonymize)
+app.command("stream", cls=StreamCommand)(stream.stream)
 app.command("attack")(attack.attack)
 app.command("measure")(measure.measure)
 app.command("compare", cls=CompareCommand)(compare.compare)

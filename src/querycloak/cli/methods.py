@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from querycloak.catalog import METHODS, method
+from querycloak.catalog import METHODS, STREAM_METHODS, method
 from querycloak.cli.setting_options import describe_options
 
 __all__ = ["methods"]
@@ -17,8 +17,9 @@ def methods(
 ) -> None:
     """List the methods, one line each; with a NAME, its guarantee and its options."""
     if name is None:
-        width = max(len(n) for n in METHODS)
-        for entry in METHODS.values():
+        there_are = METHODS | STREAM_METHODS
+        width = max(len(n) for n in there_are)
+        for entry in there_are.values():
             typer.echo(f"{entry.name:<{width}}  {entry.summary}")
         return
     entry = method(name)

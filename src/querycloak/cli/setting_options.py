@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
-from querycloak.catalog import METHODS, describe_settings, method
-from querycloak.errors import ParameterError, UserError
+from querycloak.catalog import METHODS, STREAM_METHODS, describe_settings, method
+from querycloak.errors import ParameterError, UnknownNameError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ __all__ = [
     "CompareCommand",
     "GenerateCommand",
     "MethodCommand",
+    "StreamCommand",
     "convert",
     "describe_options",
     "given_settings",
@@ -71,6 +72,17 @@ class MethodCommand(_SettingsCommand):
         return None
 
 
+class StreamCommand(_SettingsCommand):
+    """The command that anonymizes a stream."""
+
+    def settings_for(self, args: Sequence[str]) -> tuple[str, type[Settings]]:
+        """Give the settings of the stream method named, or of the default."""
+        name = _value_of(args, ("--method", "-m")) or "self-adjusting"
+        if name not in STREAM_METHODS:
+            raise UnknownNameError.of("stream method", name, STREAM_METHODS)
+        return f"Options of {name}", STREAM_METHODS[name].settings
+
+
 class GenerateCommand(_SettingsCommand):
     """The command that generates a log."""
 
@@ -88,7 +100,7 @@ class CompareCommand(TyperCommand):
         """Take out the options that are settings of any of the methods named."""
         named = _value_of(args, ("--methods",)) or "all"
         chosen = METHODS if named == "all" else [method(name.strip()).name for name in named.split(",")]
-        flags = {_flag(s["name"]) for name in chosen for s in describe_settings(METHODS[name].settings)}
+        flags = {_flag(s["name"]) for name in chosen for s in describe_settings(method(name).settings)}
         flags -= {flag for option in self.params for flag in option.opts}
         given: dict[str, str] = {}
         rest: list[str] = []

@@ -18,12 +18,11 @@ import numpy.typing as npt
 from querycloak.measure._emd_kernels import tree_flows
 from querycloak.progress import QUIET, Progress
 from querycloak.records import Score
-from querycloak.stream.classify import row_paths
 
 if TYPE_CHECKING:
-    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.randomness import Randomness
-    from querycloak.records import ConceptLog, QueryLog, Release
+    from querycloak.records import QueryLog, Release
+    from querycloak.stream.classify import PathsOf
 
 __all__ = ["category_emd", "user_distances"]
 
@@ -69,9 +68,8 @@ def category_emd(
     random: Randomness,  # noqa: ARG001 - all measures are called alike
     progress: Progress = QUIET,
     *,
-    concepts: ConceptLog | None = None,
-    release_concepts: ConceptLog | None = None,
-    taxonomy: Taxonomy | None = None,
+    paths: PathsOf,
+    release_paths: PathsOf,
 ) -> list[Score]:
     """Give the mean distance of a user, and the share that all distances have of the largest possible.
 
@@ -81,8 +79,7 @@ def category_emd(
         return []
     progress.start("measure: category EMD")
     separator = str(release.statement.settings.get("separator", "/"))
-    old = row_paths(log, separator, concepts, taxonomy)
-    new = row_paths(release.log, separator, release_concepts, taxonomy)
+    old, new = paths(separator), release_paths(separator)
     published = release.truth.user[release.log.user].astype(np.int32)
     moved, largest = user_distances(
         (log.user, [old.paths[c] for c in old.code.tolist()]),

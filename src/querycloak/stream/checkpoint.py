@@ -9,13 +9,14 @@ import hashlib
 import os
 import pickle
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from querycloak._version import __version__
 from querycloak.errors import InputError, OutputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from querycloak.stream.converter import Converter
 
 __all__ = ["Checkpoint", "Saved", "fingerprint"]

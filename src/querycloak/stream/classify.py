@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from querycloak.records import ConceptLog, QueryLog
     from querycloak.stream.tree import CategoryTree
 
-__all__ = ["RowPaths", "concept_path", "first_concept", "row_paths"]
+__all__ = ["PathsOf", "RowPaths", "concept_path", "first_concept", "row_paths"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,10 @@ class RowPaths:
         """bool[n]: whether a row has a category."""
         known = np.array([path != UNCLASSIFIED for path in self.paths], dtype=np.bool_)
         return known[self.code] if len(known) else np.zeros(0, dtype=np.bool_)
+
+
+PathsOf = Callable[[str], RowPaths]
+"""Finds the paths of the rows of a log, given what separates the levels."""
 
 
 def first_concept(concepts: tuple[int, ...] | list[int]) -> int:

@@ -35,6 +35,8 @@ class Layout:
     form: LogForm
     head: bytes
     """what comes before the first record, and is published as it is: byte order mark and header"""
+    begin: int
+    """bytes of the stream before the first record"""
 
     @property
     def is_json(self) -> bool:
@@ -118,18 +120,15 @@ def find_layout(sample: bytes, source: Path, columns: Mapping[str, str] | None, 
         raise InputError.at(source, "the stream holds no line that can be read")
     kind = name or recognise_text(text, source)
     if kind == "jsonl":
-        return Layout(_json_form(text, source, columns), mark)
+        return Layout(_json_form(text, source, columns), mark, len(mark))
     form = table_form(text, source, kind, columns)
-    end = "\r\n" if b"\r\n" in whole else "\n"
-    form = replace(form, line_end=end, bom=bool(mark))
-    head = b""
-    if form.header:
-        skipped = len(body) - len(body.lstrip(b"\r\n"))
-        stop = body.find(b"\n", skipped) + 1 or len(body)
-        head = body[skipped:stop]
-        if not head.endswith(b"\n"):
-            head += end.encode()
-    return Layout(form, mark + head)
+    form = replace(form, line_end="\r\n" if b"\r\n" in whole else "\n", bom=bool(mark))
+    if not form.header:
+        return Layout(form, mark, len(mark))
+    skipped = len(body) - len(body.lstrip(b"\r\n"))
+    stop = body.find(b"\n", skipped) + 1 or len(body)
+    head = body[skipped:stop].rstrip(b"\r\n") + form.line_end.encode()
+    return Layout(form, mark + head, len(mark) + stop)
 
 
 def _is_utf8(line: bytes) -> bool:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 from querycloak.stream.classify import concept_path, first_concept
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from querycloak.mapping import Mapper
 
-__all__ = ["MappedPaths"]
+__all__ = ["LazyPaths", "MappedPaths"]
 
 REMEMBERED: Final = 200_000
 """Queries kept at most; then the older half is forgotten."""
@@ -39,3 +41,17 @@ class MappedPaths:
                     del self._known[old]
         self._known[query] = found  # the last used stand last
         return found
+
+
+class LazyPaths:
+    """Like `MappedPaths`; the mapper is made when the first query asks for it."""
+
+    def __init__(self, make: Callable[[], Mapper]) -> None:
+        self._make = make
+        self._made: MappedPaths | None = None
+
+    def path(self, query: str) -> tuple[str, ...]:
+        """Give the path of the query's first concept, or () where it has none."""
+        if self._made is None:
+            self._made = MappedPaths(self._make())
+        return self._made.path(query)

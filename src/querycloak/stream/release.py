@@ -10,16 +10,14 @@ import numpy as np
 
 from querycloak.progress import QUIET, Progress
 from querycloak.records import QueryLog, Release, Truth
-from querycloak.stream.classify import row_paths
-from querycloak.stream.statement import StreamSettings, stream_statement
+from querycloak.stream.statement import FlatSettings, StreamSettings, stream_statement
 
 if TYPE_CHECKING:
-    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.randomness import Randomness
-    from querycloak.records import ConceptLog
+    from querycloak.stream.classify import PathsOf
     from querycloak.stream.engine import Departures, StreamEngine
 
-__all__ = ["fixed_depth", "flat", "flow_figures", "self_adjusting", "stream_release"]
+__all__ = ["FlatSettings", "StreamSettings", "fixed_depth", "flat", "flow_figures", "self_adjusting", "stream_release"]
 
 BATCH = 1 << 16
 
@@ -31,20 +29,20 @@ def stream_release(
     progress: Progress = QUIET,
     *,
     method: str = "self-adjusting",
-    concepts: ConceptLog | None = None,
-    taxonomy: Taxonomy | None = None,
+    paths: PathsOf,
 ) -> Release:
     """Let the rows of a log pass in their order; the release holds those that left, in the order in which they left.
 
-    A row is a record, a further click on a query's results included, as in the paper.
+    `paths` finds the category path of every row, given a separator. A row is a record, a further click on a query's
+    results included, as in the paper.
     """
     import polars as pl
 
     engine = settings.engine(method, random.child("engine"))
-    paths = row_paths(log, settings.separator, concepts, taxonomy)
-    classified = paths.classified()
+    found = paths(settings.separator)
+    classified = found.classified()
     entering = np.flatnonzero(classified | (settings.unclassified == "keep"))
-    node, user = paths.nodes(engine.tree)[entering], log.user[entering]
+    node, user = found.nodes(engine.tree)[entering], log.user[entering]
     progress.start(f"{method}: streaming", total=len(entering))
     parts: list[Departures] = []
     for first in range(0, len(entering), BATCH):

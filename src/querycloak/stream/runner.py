@@ -63,12 +63,15 @@ class Run:
     skip_bad: bool = False
     max_wait: float = 1.0
     seed: int | None = None
+    taxonomy: str = ""
+    """what the classifier maps to, by name"""
 
     def must_agree(self) -> dict[str, Any]:
         """Give what a checkpoint must share with this run."""
         files = {"input": self.source, "output": self.output, "truth": self.truth}
         same = {name: None if path is None else str(path.resolve()) for name, path in files.items()}
         given = {"method": self.method, "columns": self.columns, "format": self.format, "seed": self.seed}
+        given["taxonomy"] = self.taxonomy
         return {**given, **self.settings.to_json(), "on-error skip": self.skip_bad, **same}
 
 
@@ -102,8 +105,7 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
                 raise InputError.at(source, "the stream is empty")
             layout = find_layout(first, source, run.columns, run.format)
             converter = Converter(layout, run.method, run.settings, random, problems)
-            begin = first.find(layout.head) if layout.head else 0
-            pending, read, rows, seconds = first[begin + len(layout.head) :], len(first), 0, 0.0
+            pending, read, rows, seconds = first[layout.begin :], len(first), 0, 0.0
             written, truth_size = 0, 0
         else:
             os.lseek(raw, saved.read, os.SEEK_SET)
@@ -134,8 +136,7 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
             if saved is None:
                 sink.write(converter.layout.head)
             progress.start(f"{run.method}: streaming")
-            ended = False
-            while not ended and not asked:
+            while True:
                 ended = not pending and feed.ended
                 out = converter.feed(pending, final=ended)
                 sink.write(out.data)
@@ -147,11 +148,11 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
                     if enough or time.monotonic() - saved_at >= run.checkpoint_seconds:
                         save()
                         saved_at, saved_records = time.monotonic(), converter.engine.entered
-                if not ended:
-                    pending = feed.next()
-                    read += len(pending)
+                if ended or (asked and not pending):
+                    break
+                pending = b"" if asked else feed.next()
+                read += len(pending)
             if keep is not None and not ended:
-                read -= len(pending)  # not taken in
                 save()
             if truth is not None:
                 truth.end(converter)

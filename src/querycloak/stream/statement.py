@@ -13,7 +13,7 @@ from querycloak.stream.engine import FixedDepth, Flat, SelfAdjusting, StreamEngi
 if TYPE_CHECKING:
     from querycloak.randomness import Randomness
 
-__all__ = ["ENGINES", "StreamSettings", "stream_statement"]
+__all__ = ["ENGINES", "FlatSettings", "StreamSettings", "stream_statement"]
 
 ENGINES: Final[dict[str, type[StreamEngine]]] = {
     "self-adjusting": SelfAdjusting,
@@ -27,7 +27,7 @@ class StreamSettings(Settings):
     """Settings of the stream methods."""
 
     k: int = setting(10, "distinct users, other than the asker, among which the new user is drawn", minimum=2)
-    depth: int = setting(5, "levels of the category paths in use; `flat` uses 1", minimum=1)
+    depth: int = setting(5, "levels of the category paths in use", minimum=1)
     ids: str = setting("new", "publish new random ids, or the original ids of other users", choices=("new", "original"))
     unclassified: str = setting(
         "keep", "queries without a category: keep in a branch of their own, or drop", choices=("keep", "drop")
@@ -36,7 +36,14 @@ class StreamSettings(Settings):
 
     def engine(self, method: str, random: Randomness) -> StreamEngine:
         """Make the engine of a method."""
-        return ENGINES[method](self.k, 1 if method == "flat" else self.depth, random=random)
+        return ENGINES[method](self.k, self.depth, random=random)
+
+
+@dataclass(frozen=True)
+class FlatSettings(StreamSettings):
+    """Settings of `flat`."""
+
+    depth: int = setting(1, "top-level categories only: 1", minimum=1, below=2)
 
 
 def stream_statement(
@@ -57,7 +64,7 @@ def stream_statement(
         settings=settings.to_json(),
         version=__version__,
         model=f"each query is published under a user drawn uniformly from at least {settings.k} others",
-        parameters={"candidates": settings.k, "depth": 1 if method == "flat" else settings.depth},
+        parameters={"candidates": float(settings.k), "depth": float(settings.depth)},
         unit="query",
         covers=(
             "no query is published under the user who asked it",
@@ -78,5 +85,5 @@ def stream_statement(
         counts_in=counts_in,
         counts_out=counts_out,
         dropped=dropped,
-        figures=figures,
+        figures={name: float(n) for name, n in figures.items()},
     )

@@ -1,0 +1,121 @@
+"""`querycloak stream`: records in, records out, while they come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from querycloak.cli.setting_options import given_settings
+
+__all__ = ["stream"]
+
+
+def stream(
+    context: typer.Context,
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="self-adjusting, fixed-depth or flat.")
+    ] = "self-adjusting",
+    source: Annotated[
+        Path | None, typer.Option("--input", "-i", help="The log. Default: standard input.", show_default=False)
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Where records go as they leave. Default: standard output.", show_default=False
+        ),
+    ] = None,
+    statement: Annotated[
+        Path | None,
+        typer.Option(help="Where the privacy statement goes. Default: beside the output.", show_default=False),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Which column plays which role: `user=uid,category=topic`.", show_default=False)
+    ] = None,
+    format: Annotated[  # noqa: A002 - the word that every command line uses
+        str | None, typer.Option(help="aol, tsv, csv, excite or jsonl. Default: by content.", show_default=False)
+    ] = None,
+    taxonomy: Annotated[
+        str, typer.Option(help="Where there is no category column, queries are mapped to this: `wordnet`, or a file.")
+    ] = "wordnet",
+    on_error: Annotated[str, typer.Option(help="Bad lines: stop at the first, or skip and count them.")] = "stop",
+    max_wait: Annotated[float, typer.Option(help="Seconds after which an unfinished batch is handled.", min=0.0)] = 1.0,
+    stats: Annotated[
+        Path | None, typer.Option(help="Also write the summary, with more figures, as JSON.", show_default=False)
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="Directory for the state: after a crash the same command goes on. It holds personal data while the "
+            "run lasts (mode 0600). Needs --input and --output.",
+            show_default=False,
+        ),
+    ] = None,
+    checkpoint_records: Annotated[int, typer.Option(help="Save after so many records,", min=1)] = 1_000_000,
+    checkpoint_seconds: Annotated[float, typer.Option(help="or after so many seconds.", min=0.0)] = 30.0,
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write who asked each published query, to keep score of attacks. "
+            "This file undoes the release: mode 0600, never share it.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Repeatable randomness, for experiments only. Default: the operating system's.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Anonymize a stream: each record leaves as it came, under the id of another user of its category.
+
+    What still waits when the input ends cannot leave under the rules, and is dropped. Ctrl-C ends a live stream.
+
+    Example: `tail -f log.tsv | querycloak stream --k 10 --depth 5 > release.tsv`
+    """
+    from querycloak.cli.inputs import check_outputs, parse_columns
+    from querycloak.cli.progress import ShownProgress
+    from querycloak.cli.stream_summary import short_summary, write_stats
+    from querycloak.errors import ParameterError, UserError
+    from querycloak.stream.mapped import LazyPaths
+    from querycloak.stream.runner import Run, run_stream
+    from querycloak.workbench import load_taxonomy, mapper_of
+
+    if on_error not in {"stop", "skip"}:
+        raise ParameterError.of("--on-error", "one of stop, skip", on_error)
+    check_outputs(source or Path("-"), output, statement, truth, stats)
+    outputs = [p for p in (output, statement, truth, stats) if p is not None]
+    if len({p.resolve() for p in outputs}) < len(outputs):
+        raise UserError("Two of the outputs are the same file: give each a file of its own.")
+    from querycloak.catalog import STREAM_METHODS
+
+    settings = STREAM_METHODS[method].settings.from_json(given_settings(context))
+    run = Run(
+        method=method,
+        settings=settings,  # type: ignore[arg-type]
+        source=source,
+        output=output,
+        statement=statement,
+        truth=truth,
+        checkpoint=checkpoint,
+        checkpoint_records=checkpoint_records,
+        checkpoint_seconds=checkpoint_seconds,
+        columns=parse_columns(columns),
+        format=format,
+        skip_bad=on_error == "skip",
+        max_wait=max_wait,
+        seed=seed,
+        taxonomy=taxonomy,
+    )
+    with ShownProgress() as progress:
+        progress.tell_compiling()
+        if truth is not None:
+            progress.note(f"{truth} tells who asked each query of the release: keep it, never share it.")
+        found = run_stream(run, LazyPaths(lambda: mapper_of(load_taxonomy(taxonomy))), progress)
+    if found is None:
+        return
+    if stats is not None:
+        write_stats(found, stats)
+    typer.echo(short_summary(found), err=True)

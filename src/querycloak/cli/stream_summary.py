@@ -1,0 +1,39 @@
+"""The summary of a stream run, for people and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from querycloak.stream.runner import Summary
+
+__all__ = ["short_summary", "write_stats"]
+
+
+def short_summary(found: Summary) -> str:
+    """Give the lines that stand at the end of a run."""
+    s = found.stats
+    skipped = sum(s["lines skipped"].values())
+    head = "done" if found.finished else "stopped"
+    return "\n".join(
+        [
+            f"{head}: {s['records in']:,} records in, {s['records out']:,} out, {s['records waiting']:,} waiting"
+            + (" (dropped)" if found.finished else "")
+            + f", {s['records unclassified']:,} unclassified, {skipped:,} lines skipped",
+            f"mean delay {s['mean delay']:,.1f} records; {s['records per second']:,.0f} records/s",
+            *(f"  {n:,} {kind}" for kind, n in s["lines skipped"].items()),
+            f"guarantee: {found.statement.model}",
+            *(f"  does not cover: {text}" for text in found.statement.does_not_cover),
+        ]
+    )
+
+
+def write_stats(found: Summary, path: Path) -> None:
+    """Write all figures as JSON."""
+    import json
+
+    from querycloak.io import write_text
+
+    write_text(path, json.dumps(found.stats, indent=2) + "\n")
