@@ -260,7 +260,7 @@ def test_memory_does_not_grow_with_the_stream():
         user = np.minimum(rng.lognormal(5, 1.5, n), 20_000).astype(np.int32)
         engine.push_codes(user, nodes[rng.integers(0, len(nodes), n)])
         seen.append((engine.memory, engine.waiting))
-    assert seen[-1][0] <= seen[3][0]
+    assert seen[-1][0] <= 1.02 * seen[3][0]  # a bag may be the largest so far, by chance; the stream is 3 times as long
     assert seen[-1][1] < 2000
     check_balance(engine)
 

@@ -1,0 +1,140 @@
+"""`querycloak stream` as a user runs it: in pipes, in files, with Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from cli.command import querycloak, refused
+from stream.logs import as_tsv, read_back, rows
+
+from querycloak import api
+
+
+@pytest.fixture
+def log(tmp_path):
+    (tmp_path / "log.tsv").write_bytes(as_tsv(rows()))
+    return tmp_path / "log.tsv"
+
+
+def start(*words, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "querycloak", "stream", *words],
+        stdin=subprocess.PIPE,
+        stdout=options.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        **options,
+    )
+
+
+def test_file_to_file(log, tmp_path):
+    done = querycloak(
+        "stream", "-i", log, "-o", tmp_path / "out.tsv", "--k", 4, "--depth", 2, "--stats", tmp_path / "stats.json"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "3,000 records in" in done.stderr
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    assert stats["records in"] == stats["records out"] + stats["records waiting"] == 3000
+    assert sum(stats["waiting users per level"]) == stats["records waiting"]
+    for name in ("mean delay", "records per second", "mean size of the query bags", "peak memory bytes"):
+        assert stats[name] > 0
+    release = api.read_release(tmp_path / "out.tsv")
+    assert release.statement.method == "self-adjusting"
+    assert release.statement.settings["k"] == 4
+    assert "Shop" in " ".join(release.statement.does_not_cover)
+
+
+@pytest.mark.parametrize("method", ["fixed-depth", "flat"])
+def test_the_other_methods(log, tmp_path, method):
+    done = querycloak("stream", "-m", method, "-i", log, "-o", tmp_path / "out.tsv", "--k", 4)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_pipe(log, tmp_path):
+    with log.open("rb") as file:
+        done = subprocess.run(
+            [sys.executable, "-m", "querycloak", "stream", "--k", "3", "--statement", tmp_path / "s.json"],
+            stdin=file, capture_output=True, check=True, timeout=120,
+        )  # fmt: skip
+    assert len(read_back(done.stdout, "tsv")) > 2900
+    assert json.loads((tmp_path / "s.json").read_text())["statement"]["settings"]["k"] == 3
+
+
+def test_a_live_stream_gives_what_can_leave_and_ends_on_ctrl_c():
+    """What `tail -f` does: lines now and then, and no end."""
+    process = start("--k", "2", "--depth", "1", "--max-wait", "0.2")
+    try:
+        lines = [f"u{i}\tquery {i}\tTop/News\n".encode() for i in range(12)]
+        process.stdin.write(b"user\tquery\tcategory\n" + b"".join(lines[:6]))
+        process.stdin.flush()
+        first = read_some(process, 5)
+        process.stdin.write(b"".join(lines[6:]))
+        process.stdin.flush()
+        second = read_some(process, 6)
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert first[0] == b"user\tquery\tcategory"
+    assert len(first) == 5
+    assert len(second) == 6
+    assert rest == b""
+    assert process.returncode == 0
+    assert b"stopped: 12 records in, 10 out, 2 waiting" in errors
+
+
+def read_some(process, lines):
+    """Read so many lines as they come, within a generous while."""
+    data, deadline = b"", time.monotonic() + 90
+    while data.count(b"\n") < lines and time.monotonic() < deadline:
+        if select.select([process.stdout], [], [], 1)[0]:
+            data += os.read(process.stdout.fileno(), 1 << 16)
+    return data.splitlines()
+
+
+def test_a_closed_pipe_ends_quietly(log):
+    read, write = os.pipe()
+    process = start("--k", "3", "--depth", "2", stdout=write)
+    os.close(write)
+    os.close(read)
+    _, errors = process.communicate(log.read_bytes(), timeout=120)
+    assert process.returncode == 0
+    assert errors == b""
+
+
+def test_mistakes(log, tmp_path):
+    out = tmp_path / "out.tsv"
+    refused(querycloak("stream", "-i", log, "-o", out, "--k", 1), "k must be an integer >= 2, got 1")
+    refused(querycloak("stream", "-i", log, "-o", out, "--depth", 0), "depth must be an integer >= 1, got 0")
+    refused(querycloak("stream", "-m", "self-adjustng", "-i", log, "-o", out), "Did you mean 'self-adjusting'?")
+    refused(querycloak("stream", "-m", "flat", "--depth", 3, "-i", log, "-o", out), "depth")
+    refused(querycloak("stream", "-i", tmp_path / "none", "-o", out), "none", "no such file")
+    refused(querycloak("stream", "-i", log, "-o", log), "is the input itself")
+    refused(querycloak("stream", "-i", log, "-o", out, "--on-error", "ignore"), "stop, skip")
+    refused(querycloak("stream", "-i", log, "-o", out, "--stats", out), "same file")
+    refused(querycloak("stream", "-i", log, "--checkpoint", tmp_path / "c"), "--output")
+    bad = tmp_path / "bad.tsv"
+    bad.write_bytes(log.read_bytes() + b"1005\tsecret\n")
+    message = refused(querycloak("stream", "-i", bad, "-o", out), "bad.tsv, line 3002", "--on-error skip")
+    assert "secret" not in message
+    assert querycloak("stream", "-i", bad, "-o", out, "--on-error", "skip").returncode == 0
+
+
+def test_a_sweep_over_k_and_depth(log, tmp_path):
+    done = querycloak(
+        "compare", log, "--methods", "self-adjusting", "--grid", "k=2,5 depth=1,2", "-o", tmp_path / "comparison"
+    )
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "comparison" / "results.json").read_text())
+    names = [run["name"] for run in results["runs"]]
+    assert [n for n in names if n.startswith("self-adjusting")] == [
+        f"self-adjusting k={k} depth={d}" for k in (2, 5) for d in (1, 2)
+    ]
+    for run in results["runs"][1:]:
+        assert any(a["attack"] == "stream linkage, full" for a in run["attacks"])

@@ -1,0 +1,175 @@
+"""The kernels that find records in bytes, against the standard library."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from naive.lines import codes, json_values, table_values
+
+from querycloak.errors import InputError
+from querycloak.randomness import Randomness
+from querycloak.stream import _lines_kernels as lines
+from querycloak.stream.coding import ByteCodes, fresh_ids
+from querycloak.stream.layout import LONGEST_LINE, find_layout
+
+HERE = Path("a stream")
+WORD = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12).filter(str.strip)
+ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=12)
+
+
+def records(layout, data):
+    array = np.frombuffer(data, dtype=np.uint8)
+    spans = np.empty((data.count(b"\n") + 2, lines.COLUMNS), dtype=np.int32)
+    n = layout.split(array, spans)
+    return spans[:n], int(spans[n, lines.LINE])
+
+
+def values(layout, data, span):
+    out = []
+    for i, column in enumerate((lines.USER, lines.QUERY, lines.CATEGORY)):
+        text = data[span[column] : span[column + 1]]
+        out.append((layout.plain(text) if span[lines.FLAGS] & (2 << i) else text).decode())
+    return out
+
+
+@given(
+    st.lists(st.tuples(WORD, WORD, ANY, ANY), min_size=1, max_size=20), st.sampled_from(["\n", "\r\n"]), st.booleans()
+)
+def test_csv_as_the_standard_library_reads_it(rows, end, quote_all):
+    assume(all(len(part.strip(" \t")) for row in rows for part in row[:2]))
+    file = io.StringIO(newline="")
+    out = csv.writer(file, lineterminator=end, quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL)
+    out.writerows([["user", "shop", "query", "category"], *((u, x, q, c) for u, q, c, x in rows)])
+    data = file.getvalue().encode()
+    layout = find_layout(data, HERE, None, "csv")
+    spans, consumed = records(layout, data[layout.begin :])
+    assert consumed == len(data) - layout.begin
+    assert (spans[:, lines.STATUS] == lines.GOOD).all()
+    body = data[layout.begin :]
+    assert [values(layout, body, s) for s in spans] == table_values(body, ",", [0, 2, 3])
+
+
+@given(st.lists(st.tuples(WORD, WORD, WORD), min_size=1, max_size=20), st.sampled_from(["\n", "\r\n"]))
+def test_tsv_has_no_quotes(rows, end):
+    assume(all("\t" not in part and part.strip(" ") for row in rows for part in row))
+    data = "".join(end.join("\t".join(row) for row in [("user", "query", "category"), *rows]) + end).encode()
+    assume(rows[0] != ("user", "query", "category"))
+    layout = find_layout(data, HERE, None, "tsv")
+    body = data[layout.begin :]
+    spans, _ = records(layout, body)
+    good = spans[spans[:, lines.STATUS] == lines.GOOD]
+    assert [values(layout, body, s) for s in good] == [
+        v for v in table_values(body, "\t", [0, 1, 2]) if v != ["user", "query", "category"]
+    ]
+
+
+JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda v: st.lists(v) | st.dictionaries(st.text(max_size=3), v), max_leaves=6)  # fmt: skip  # noqa: E501
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 10**9) | WORD, WORD, st.none() | WORD, JSON, st.booleans()), min_size=1, max_size=10
+    ),
+    st.booleans(),
+)
+def test_json_as_the_standard_library_reads_it(rows, ascii_only):
+    out = []
+    for user, query, category, other, turned in rows:
+        fields = [("user", user), ("query", query), ("x", other), ("category", category), ("user2", "no")]
+        fields = list(reversed(fields)) if turned else fields
+        spaces = None if turned else (",", ":")
+        out.append(json.dumps(dict(fields), ensure_ascii=ascii_only, separators=spaces))
+    data = ("\n".join(out) + "\n").encode(errors="surrogatepass")
+    assume(b"\\u0000" not in data)
+    layout = find_layout(data, HERE, None, None)
+    spans, _ = records(layout, data)
+    assert (spans[:, lines.STATUS] == lines.GOOD).all()
+    assert [values(layout, data, s) for s in spans] == json_values(data, ["user", "query", "category"])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"user": "a", "query": "b"',
+        '{"user": "a", "query": "b",}',
+        '{"user": "a" "query": "b"}',
+        '{"user": "a", "query": "b"} x',
+        '{"user": "a", "query": "b", "user": "c"}',
+        '{"user": true, "query": "b"}',
+        '{"user": ["a"], "query": "b"}',
+        '["a", "b"]',
+        '{"user": "a, "query": "b"}',
+        "{",
+        '"a"',
+    ],
+)
+def test_bad_json_is_told(line):
+    layout = find_layout(b'{"user": "a", "query": "b", "category": "c"}\n', HERE, None, None)
+    spans, _ = records(layout, line.encode() + b"\n")
+    assert spans[0, lines.STATUS] == lines.MALFORMED
+
+
+def test_a_quote_that_is_never_closed_costs_one_line():
+    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    data = b'a,"b,c\n' + b"d,e,f\n" * (LONGEST_LINE // 6 + 10)
+    spans, consumed = records(layout, data)
+    assert spans[0, lines.STATUS] == lines.TOO_LONG
+    assert (spans[1:, lines.STATUS] == lines.GOOD).all()
+    assert consumed == len(data)
+
+
+@given(st.lists(st.binary(max_size=20), max_size=60))
+def test_codes(texts):
+    table = ByteCodes()
+    ends = np.cumsum([len(t) for t in texts]).astype(np.int64)
+    begins = ends - np.array([len(t) for t in texts], dtype=np.int64)
+    data = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    assert table.code(data, begins, ends).tolist() == codes(texts)
+    assert [table.text(c) for c in range(len(table))] == list(dict.fromkeys(t for t in texts if t))
+
+
+def test_codes_when_the_table_grows():
+    table, texts = ByteCodes(), [str(i * 7919).encode() for i in range(20_000)]
+    assert [table.add(t) for t in texts[:10]] == list(range(10))
+    ends = np.cumsum([len(t) for t in texts]).astype(np.int64)
+    begins = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+    found = table.code(np.frombuffer(b"".join(texts), np.uint8), begins, ends)
+    assert found.tolist() == list(range(20_000))
+    assert table.text(19_999) == texts[-1]
+
+
+@pytest.mark.parametrize("digits", [True, False])
+def test_fresh_ids_are_distinct_and_do_not_depend_on_how_many_are_asked_for_at_once(digits):
+    one, other = ByteCodes(), ByteCodes()
+    a, b = Randomness(seed=4), Randomness(seed=4)
+    fresh_ids(one, 5000, a, digits=digits)
+    for n in (1, 999, 4000):
+        fresh_ids(other, n, b, digits=digits)
+    texts = [one.text(c) for c in range(5000)]
+    assert len(set(texts)) == 5000
+    assert texts == [other.text(c) for c in range(5000)]
+    assert all(t.isdigit() == digits for t in texts[:50])
+
+
+@pytest.mark.parametrize(
+    ("sample", "part"),
+    [
+        (b"\x1f\x8b\x08\x00", "compressed"),
+        (b"PAR1xxxx\n", "a stream is read as"),
+        (b"\n\n", "no line that can be read"),
+        (b"nothing to see\n", "no tab, no comma"),
+        (b'{"uid": 3}\n', "no column is known"),
+        (b"{\n", "no JSON object"),
+        (b"\xff\xfe\n", "no line that can be read"),
+    ],
+)
+def test_what_is_no_stream_is_refused(sample, part):
+    with pytest.raises(InputError, match=part):
+        find_layout(sample, HERE, None, None)
