@@ -8,7 +8,7 @@ import select
 import signal
 import stat
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
@@ -90,85 +90,118 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
 
     `classifier` finds the category of queries that come without; it is not saved, and must be the same at every start.
     """
-    source = run.source or STDIN
-    keep = None if run.checkpoint is None else Checkpoint(run.checkpoint)
-    if keep is not None and (run.source is None or run.output is None):
+    if run.checkpoint is not None and (run.source is None or run.output is None):
         raise ParameterError("A checkpoint needs --input FILE and --output FILE: a pipe cannot be wound back.")
-    with _reading(run.source) as raw, _stopping() as asked:
-        saved = None if keep is None else keep.load(run.must_agree(), source)
-        feed = _Feed(raw, run.max_wait, asked)
-        random = Randomness(run.seed)
-        if saved is None:
-            problems = Problems(source, stop=not run.skip_bad)
-            first = feed.first_lines()
-            if not first:
-                raise InputError.at(source, "the stream is empty")
-            layout = find_layout(first, source, run.columns, run.format)
-            converter = Converter(layout, run.method, run.settings, random, problems)
-            pending, read, rows, seconds = first[layout.begin :], len(first), 0, 0.0
-            written, truth_size = 0, 0
-        else:
-            os.lseek(raw, saved.read, os.SEEK_SET)
-            converter, pending, read, rows = saved.converter, b"", saved.read, saved.rows
-            written, truth_size, seconds = saved.written, saved.truth, saved.seconds
-            progress.note(f"going on after {read:,} bytes of {source}")
-        if converter.layout.has_category:
-            classifier = None
-        elif classifier is None:
-            raise InputError.at(source, "there is no category column; say which with --columns category=NAME, or map")
-        converter.classifier = classifier
-        sink = _Sink(run.output, written)
-        truth = None if run.truth is None else TruthFile(run.truth, truth_size, rows)
-        started, saved_at, saved_records = time.monotonic() - seconds, time.monotonic(), converter.engine.entered
-
-        def save() -> None:
-            assert keep is not None
-            head = min(HEAD, read)
-            digest = fingerprint(source, head)
-            converter.classifier = None
-            size = 0 if truth is None else truth.sync()
-            done = 0 if truth is None else truth.rows
-            spent = time.monotonic() - started
-            keep.save(Saved(run.must_agree(), head, digest, converter, read, sink.sync(), size, done, spent))
-            converter.classifier = classifier
-
+    with ExitStack() as stack:
+        raw = stack.enter_context(_reading(run.source))
+        asked = stack.enter_context(_stopping())
+        session = _Session(run, _Feed(raw, run.max_wait, asked), classifier, progress)
+        session.open_outputs(stack)
         try:
-            if saved is None:
-                sink.write(converter.layout.head)
-            progress.start(f"{run.method}: streaming")
-            while True:
-                ended = not pending and feed.ended
-                out = converter.feed(pending, final=ended)
-                sink.write(out.data)
-                if truth is not None:
-                    truth.add(converter, out)
-                progress.advance(len(out.user))
-                if keep is not None and not ended:
-                    enough = converter.engine.entered - saved_records >= run.checkpoint_records
-                    if enough or time.monotonic() - saved_at >= run.checkpoint_seconds:
-                        save()
-                        saved_at, saved_records = time.monotonic(), converter.engine.entered
-                if ended or (asked and not pending):
-                    break
-                pending = b"" if asked else feed.next()
-                read += len(pending)
-            if keep is not None and not ended:
-                save()
-            if truth is not None:
-                truth.end(converter)
+            finished = session.go(asked)
         except BrokenPipeError:
             return None
-        finally:
-            sink.close()
-        spent = time.monotonic() - started
-        summary = _sum_up(run, converter, random, spent, finished=ended)
-        _write_statement(run, converter, summary.statement, sink)
-        if keep is not None and ended:
-            keep.remove()
+        summary = _sum_up(run, session.converter, session.seconds, finished=finished)
+        session.sink.close()
+        _write_statement(run, session.converter, summary.statement, session.sink)
+        if finished and session.checkpoint is not None:
+            session.checkpoint.remove()
         return summary
 
 
-def _sum_up(run: Run, converter: Converter, random: Randomness, seconds: float, *, finished: bool) -> Summary:
+class _Session:
+    """A run under way: begun, or gone on with from its checkpoint."""
+
+    def __init__(self, run: Run, feed: _Feed, classifier: Classifier | None, progress: Progress) -> None:
+        self.run, self.feed, self.progress = run, feed, progress
+        self.source = run.source or STDIN
+        self.checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint)
+        self.saved = None if self.checkpoint is None else self.checkpoint.load(run.must_agree(), self.source)
+        self.pending = b""
+        if self.saved is None:
+            first = feed.first_lines()
+            if not first:
+                raise InputError.at(self.source, "the stream is empty")
+            layout = find_layout(first, self.source, run.columns, run.format)
+            problems = Problems(self.source, stop=not run.skip_bad)
+            self.converter = Converter(layout, run.method, run.settings, Randomness(run.seed), problems)
+            self.pending, self.read = first[layout.begin :], len(first)
+        else:
+            feed.wind_to(self.saved.read)
+            self.converter, self.read = self.saved.converter, self.saved.read
+            progress.note(f"going on after {self.read:,} bytes of {self.source}")
+        if not self.converter.layout.has_category and classifier is None:
+            raise InputError.at(self.source, "there is no category column; say which, as in category=NAME")
+        self.classifier = None if self.converter.layout.has_category else classifier
+        self.converter.classifier = self.classifier
+        self._begun = time.monotonic() - (0.0 if self.saved is None else self.saved.seconds)
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken, over all its starts."""
+        return time.monotonic() - self._begun
+
+    def open_outputs(self, stack: ExitStack) -> None:
+        """Open the output and the truth, each at the place of the checkpoint."""
+        saved = self.saved
+        self.sink = _Sink(self.run.output, 0 if saved is None else saved.written)
+        stack.callback(self.sink.close)
+        self.truth = None
+        if self.run.truth is not None:
+            begin = (0, 0) if saved is None else (saved.truth, saved.rows)
+            self.truth = TruthFile(self.run.truth, *begin)
+            stack.callback(self.truth.close)
+
+    def go(self, asked: list[int]) -> bool:
+        """Feed the converter batch by batch; True = the input has ended, False = the user stopped it."""
+        if self.saved is None:
+            self.sink.write(self.converter.layout.head)
+        self.progress.start(f"{self.run.method}: streaming")
+        saved_at, saved_records = time.monotonic(), self.converter.engine.entered
+        while True:
+            ended = not self.pending and self.feed.ended
+            out = self.converter.feed(self.pending, final=ended)
+            self.sink.write(out.data)
+            if self.truth is not None:
+                self.truth.add(self.converter, out)
+            self.progress.advance(len(out.user))
+            if ended or (asked and not self.pending):
+                break
+            entered = self.converter.engine.entered
+            due = entered - saved_records >= self.run.checkpoint_records
+            if due or time.monotonic() - saved_at >= self.run.checkpoint_seconds:
+                self.save()
+                saved_at, saved_records = time.monotonic(), entered
+            self.pending = b"" if asked else self.feed.next()
+            self.read += len(self.pending)
+        if not ended:
+            self.save()
+        if self.truth is not None:
+            self.truth.end(self.converter)
+        return ended
+
+    def save(self) -> None:
+        """Save the state with the places in the input and in the outputs, if that is asked for."""
+        if self.checkpoint is None:
+            return
+        head = min(HEAD, self.read)
+        self.converter.classifier = None
+        saved = Saved(
+            run=self.run.must_agree(),
+            head=head,
+            digest=fingerprint(self.source, head),
+            converter=self.converter,
+            read=self.read,
+            written=self.sink.sync(),
+            truth=0 if self.truth is None else self.truth.sync(),
+            rows=0 if self.truth is None else self.truth.rows,
+            seconds=self.seconds,
+        )
+        self.checkpoint.save(saved)
+        self.converter.classifier = self.classifier
+
+
+def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -> Summary:
     engine, problems = converter.engine, converter.problems.counts
     delay = converter.total_delay / max(converter.left, 1)
     dropped_unclassified = converter.unclassified if run.settings.unclassified == "drop" else 0
@@ -177,7 +210,7 @@ def _sum_up(run: Run, converter: Converter, random: Randomness, seconds: float, 
     statement = stream_statement(
         run.method,
         run.settings,
-        random,
+        Randomness(run.seed),
         counts_in={"rows": entered, "users": len(converter.users)},
         counts_out={"rows": converter.left, "users": int(converter.seen.sum())},
         dropped={"still waiting at the end": engine.waiting, "unclassified": dropped_unclassified, **problems},
@@ -231,6 +264,10 @@ class _Feed:
         self._max_wait = max_wait
         self._waits = not stat.S_ISREG(os.fstat(raw).st_mode)
 
+    def wind_to(self, place: int) -> None:
+        """Go on at a place of the file."""
+        os.lseek(self._raw, place, os.SEEK_SET)
+
     def first_lines(self) -> bytes:
         """Wait for at least one whole line."""
         data = b""
@@ -277,8 +314,9 @@ class _Sink:
             self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
             size = os.fstat(self._file.fileno()).st_size
             if size < begin:
+                self._file.close()
                 raise OutputError(
-                    f"{path}: is shorter than at the checkpoint; it was changed, and cannot be gone on with."
+                    f"{path}: is shorter than at the checkpoint: it was changed, and cannot be continued."
                 )
             self._file.truncate(begin)
             self._file.seek(begin)

@@ -39,10 +39,13 @@ class TruthFile:
         self.rows += len(published.asker)
 
     def end(self, converter: Converter) -> None:
-        """Write whose the published ids are, and close."""
+        """Write whose the published ids are."""
         for code in converter.seen.nonzero()[0].tolist():
             published, original = converter.layout.published(converter.ids.text(code)), converter.users.text(code)
             self._file.write(b"user\t%b\t%b\n" % (_escaped(published), _escaped(original)))
+
+    def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def sync(self) -> int:
