@@ -61,3 +61,41 @@ def exact(v):
 
 def below(b):
     return lambda node: node[: len(b)] == b
+
+
+def activity_guess(rows: list[tuple[str, tuple[str, ...]]], k: int, depth: int) -> list[str | None]:
+    """For each (published user, path): who was seen most in the deepest set with more than k users, itself left out."""
+    out: list[str | None] = []
+    for i, (user, path) in enumerate(rows):
+        cut = path[:depth]
+        sets = [below(cut[:d]) for d in range(1, len(cut) + 1)] + ([exact(cut)] if len(cut) < depth else [])
+        guess = None
+        for inside in sets:
+            counts: Counter[str] = Counter()
+            reached: dict[str, int] = {}
+            for j, (u, p) in enumerate(rows[:i]):
+                if inside(p[:depth]):
+                    counts[u] += 1
+                    reached[u] = j
+            if len(counts) <= k:
+                break
+            others = [u for u in counts if u != user]
+            guess = min(others, key=lambda u: (-counts[u], reached[u]))
+        out.append(guess)
+    return out
+
+
+def best_matching(before: list[tuple[str, ...]], after: list[tuple[str, ...]]) -> int:
+    """The cheapest matching on the tree, by trying all; what is too many on one side goes to the root."""
+    from itertools import permutations
+
+    size = max(len(before), len(after))
+    padded = [list(side) + [()] * (size - len(side)) for side in (before, after)]
+
+    def distance(a, b):
+        shared = 0
+        while shared < min(len(a), len(b)) and a[shared] == b[shared]:
+            shared += 1
+        return len(a) + len(b) - 2 * shared
+
+    return min(sum(distance(a, b) for a, b in zip(padded[0], p, strict=True)) for p in permutations(padded[1]))

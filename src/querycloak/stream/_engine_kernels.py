@@ -1,16 +1,14 @@
 """The machine of the stream anonymizers: Algorithm 1 of Pàmies-Estrems & Garcia-Alfaro (2023) at O(depth) a record.
 
-Symbol → here: U[v] and Q[v] = the own set of a node; BU[v] and BQ[v] = a branch, the set of a node with all below it;
-`distinct(X)` = size of the set's bag of users. A bag is an array with swap-removal: nothing is searched, and no draw
-depends on k. A *record* is a waiting query, a *token* a waiting user; each knows its position in every bag it is in.
+U[v], Q[v] = the own set of a node; BU[v], BQ[v] = a branch, the set of a node with all below it; the chain of a node =
+its sets from the branch of depth 1 down to its own (at the cut depth its last branch is its own). A *record* is a
+waiting query, a *token* a waiting user. A bag is an array with swap-removal, and its items know their positions:
+nothing is searched, and no draw depends on k. A set has a bag of records and a bag with one item per *distinct* user:
+an entry. An entry belongs to one (set, user), is found by hashing the two, and has a bag of the user's tokens in it.
 
-- A node has a plain bag of its records and one of its tokens.
-- A set has a bag of its records, and a bag with one item per *distinct* user: an entry. An entry belongs to one (set,
-  user), is found by hashing the two, and has a bag of the user's tokens in the set.
-- A set with k tokens or fewer cannot let anything out. It is only counted; it is indexed, from the bags of the set
-  above it, when it grows past k, and forgotten when it shrinks below half of that. The sets of depth 1 always are.
-
-The chain of a node is its sets from the branch of depth 1 down to its own; at the cut depth the last two are one.
+A set with k tokens or fewer cannot let anything out. It is only counted, and what lies below it is not even counted. It
+is indexed, from the bags of the set above, when it grows past k, and forgotten when it shrinks below half of that. The
+sets of depth 1 are always indexed.
 """
 
 from __future__ import annotations
@@ -28,8 +26,7 @@ Int64s = npt.NDArray[np.int64]
 # columns of nodes; a bag takes three: where, size, capacity
 LENGTH, RECORDS, TOKENS, CHAIN = 0, 1, 4, 7
 # columns of tally, of sets and of entries
-COUNT, INDEXED = 0, 1
-QUERIES, USERS = 0, 3
+COUNT, INDEXED, QUERIES, USERS = 0, 1, 0, 3
 SET, USER, SLOT, NEXT, PLACES, BUCKET = 0, 1, 2, 3, 4, 7
 # columns of waits; those of the token come after the record's positions, and are given without them
 NODE, ASKER, ID_LOW, ID_HIGH, OWN, FIRST = 0, 1, 2, 3, 4, 5
@@ -41,25 +38,19 @@ CLASSES = 13  # free lists of blocks of 4 << c items begin here
 COUNTS = CLASSES + 28
 # columns of what left
 RECORD, NEW_USER, CANDIDATES, DELAY = range(4)
-
-SPARE_DRAWS = (
-    256  # a record takes at most 8 draws; each is drawn again with a probability below 1/2 (in practice 2^-10)
-)
+SPARE_DRAWS = 128  # a record takes at most 8; each is drawn again with a probability below 1/2 (in practice 2^-10)
 
 
 class Machine(NamedTuple):
-    """The state, as flat arrays; the columns are named above."""
+    """The state, as flat arrays."""
 
     nodes: Int32s  # [nodes, 7 + width]: length of the chain, bag of records, bag of tokens, the chain of sets
     tally: Int32s  # [sets, 2]: tokens in the set, 1 = it is indexed
     sets: Int32s  # [sets, 6]: bag of records, bag of entries
-    entries: Int32s
-    """[power of 2, 8]: set, user, slot in the set's bag, next of the hash chain, bag of tokens; and, apart from these,
-    the first entry of the hash chain of this row's number, -1 = none"""
-    waits: Int32s
-    """[slots, 8 + 3 width]: a record (node, asker, running number in two halves, position in its node's bag and in each
-    set of the chain) and, a stranger to it, a token (node, user, position in its node's bag, entry in each set of the
-    chain, position in each entry's bag)"""
+    entries: Int32s  # [power of 2, 8]: set, user, slot in the set's bag, next of the hash chain, bag of tokens; and,
+    # apart from these, the first entry of the hash chain of this row's number, -1 = none
+    waits: Int32s  # [slots, 8 + 3 width]: a record (node, asker, running number in two halves, position in its node's
+    # bag and in each set) and, a stranger to it, a token (node, user, position in its node's bag, entries, positions)
     arena: Int32s  # blocks of the bags that hold more than one item
     counts: Int64s  # tops, free lists, and what is counted
     draws: npt.NDArray[np.uint32]  # random words, used up one after the other
@@ -79,13 +70,11 @@ def _draw(m: Machine, bound: int) -> int:
 
 @inlined_kernel
 def _give_back(m: Machine, block: int, capacity: int) -> None:
-    """Put a block into the free list of its size; capacity 0 = there is none."""
-    if capacity > 0:
-        cell = CLASSES
-        while (4 << (cell - CLASSES)) < capacity:
-            cell += 1
-        m.arena[block] = m.counts[cell]
-        m.counts[cell] = block
+    cell = CLASSES
+    while (4 << (cell - CLASSES)) < capacity:
+        cell += 1
+    if capacity > 0:  # 0 = there is no block
+        m.arena[block], m.counts[cell] = m.counts[cell], block
 
 
 @inlined_kernel
@@ -131,18 +120,17 @@ def _get(m: Machine, bags: Int32s, row: int, column: int, position: int) -> int:
 
 
 @inlined_kernel
-def _take_out(m: Machine, bags: Int32s, row: int, column: int, position: int) -> int:
-    """Remove the item at a position; give the item that moved there from the end, or -1."""
+def _take_out(m: Machine, bags: Int32s, row: int, column: int, position: int, items: Int32s, place: int) -> None:
+    """Remove the item at a position; the item that moves there from the end is told, in its own row of `items`."""
     last, capacity, where = bags[row, column + 1] - 1, bags[row, column + 2], bags[row, column]
     bags[row, column + 1] = last
     if last == 0:
         _give_back(m, where, capacity)
         bags[row, column + 2] = 0
-    if position == last:
-        return -1
-    moved = m.arena[where + last]
-    m.arena[where + position] = moved
-    return int(moved)
+    if position != last:
+        moved = m.arena[where + last]
+        m.arena[where + position] = moved
+        items[moved, place] = position
 
 
 @inlined_kernel
@@ -203,7 +191,7 @@ def _index_token(m: Machine, token: int, where: int, level: int) -> None:
 
 @lean_kernel
 def _index_set(m: Machine, where: int, level: int, above: int) -> None:
-    """Fill the bags of a set from those of the set above it in the chain."""
+    """Fill the bags of a set from those of the set above it in the chain, and count the sets below it."""
     m.tally[where, INDEXED] = 1
     width = m.nodes.shape[1] - CHAIN
     for i in range(m.sets[above, QUERIES + 1]):
@@ -218,14 +206,21 @@ def _index_set(m: Machine, where: int, level: int, above: int) -> None:
             node = m.waits[token, TOKEN_NODE + width]
             if m.nodes[node, LENGTH] > level and m.nodes[node, CHAIN + level] == where:
                 _index_token(m, token, where, level)
+                if m.nodes[node, LENGTH] > level + 1:
+                    m.tally[m.nodes[node, CHAIN + level + 1], COUNT] += 1
 
 
 @lean_kernel
-def _forget_set(m: Machine, where: int) -> None:
-    """Empty the bags of a set that is too small to let anything out."""
+def _forget_set(m: Machine, where: int, level: int) -> None:
+    """Empty the bags of a set that is too small to let anything out; the sets below are no longer counted."""
     m.tally[where, INDEXED] = 0
+    width = m.nodes.shape[1] - CHAIN
     for i in range(m.sets[where, USERS + 1]):
         e = _get(m, m.sets, where, USERS, i)
+        for j in range(m.entries[e, PLACES + 1]):
+            node = m.waits[_get(m, m.entries, e, PLACES, j), TOKEN_NODE + width]
+            if m.nodes[node, LENGTH] > level + 1:
+                m.tally[m.nodes[node, CHAIN + level + 1], COUNT] = 0
         _give_back(m, m.entries[e, PLACES], m.entries[e, PLACES + 2])
         _forget_entry(m, e)
     for column in (QUERIES, USERS):
@@ -239,15 +234,22 @@ def _join(m: Machine, record: int, token: int, node: int, first: int) -> None:
     width = m.nodes.shape[1] - CHAIN
     m.waits[token, TOKEN_NODE + width] = node
     m.waits[token, TOKEN_OWN + width] = _push(m, m.nodes, node, TOKENS, token)
+    if first > 0 and not m.tally[m.nodes[node, CHAIN + first - 1], INDEXED]:
+        return
+    counted = False
     for level in range(first, m.nodes[node, LENGTH]):
         where = m.nodes[node, CHAIN + level]
-        m.tally[where, COUNT] += 1
+        if not counted:
+            m.tally[where, COUNT] += 1
         if m.tally[where, INDEXED]:
             if record >= 0:
                 m.waits[record, FIRST + level] = _push(m, m.sets, where, QUERIES, record)
             _index_token(m, token, where, level)
         elif m.tally[where, COUNT] > m.counts[K]:
             _index_set(m, where, level, m.nodes[node, CHAIN + level - 1])
+            counted = True  # with the token, in the set below
+        else:
+            break
 
 
 @inlined_kernel
@@ -255,26 +257,22 @@ def _lift(m: Machine, token: int, first: int) -> None:
     """Take a token out of the chain of its node from the given level down."""
     width = m.nodes.shape[1] - CHAIN
     node, position = m.waits[token, TOKEN_NODE + width], m.waits[token, TOKEN_OWN + width]
-    moved = _take_out(m, m.nodes, node, TOKENS, position)
-    if moved >= 0:
-        m.waits[moved, TOKEN_OWN + width] = position
-    for level in range(first, m.nodes[node, LENGTH]):
+    _take_out(m, m.nodes, node, TOKENS, position, m.waits, TOKEN_OWN + width)
+    end = first
+    while end < m.nodes[node, LENGTH] and (end == 0 or m.tally[m.nodes[node, CHAIN + end - 1], INDEXED]):
+        end += 1
+    for level in range(end - 1, first - 1, -1):  # from below: no set is forgotten before those below it
         where = m.nodes[node, CHAIN + level]
         m.tally[where, COUNT] -= 1
         if not m.tally[where, INDEXED]:
             continue
         e, position = m.waits[token, TOKEN_FIRST + width + level], m.waits[token, TOKEN_FIRST + 2 * width + level]
-        moved = _take_out(m, m.entries, e, PLACES, position)
-        if moved >= 0:
-            m.waits[moved, TOKEN_FIRST + 2 * width + level] = position
-        elif m.entries[e, PLACES + 1] == 0:
-            slot = m.entries[e, SLOT]
-            other = _take_out(m, m.sets, where, USERS, slot)
-            if other >= 0:
-                m.entries[other, SLOT] = slot
+        _take_out(m, m.entries, e, PLACES, position, m.waits, TOKEN_FIRST + 2 * width + level)
+        if m.entries[e, PLACES + 1] == 0:
+            _take_out(m, m.sets, where, USERS, m.entries[e, SLOT], m.entries, SLOT)
             _forget_entry(m, e)
         if level > 0 and 2 * m.tally[where, COUNT] < m.counts[K]:
-            _forget_set(m, where)
+            _forget_set(m, where, level)
 
 
 @inlined_kernel
@@ -321,18 +319,12 @@ def _generate(m: Machine, where: int, out: Int64s) -> tuple[int, int]:
     number = np.int64(waits[record, ID_HIGH]) << 31 | waits[record, ID_LOW]
     out[RECORD], out[NEW_USER], out[CANDIDATES] = number, waits[token, TOKEN_USER + width], candidates
     out[DELAY] = counts[SEEN] - 1 - number
-    position = waits[record, OWN]
-    moved = _take_out(m, m.nodes, query_node, RECORDS, position)
-    if moved >= 0:
-        waits[moved, OWN] = position
+    _take_out(m, m.nodes, query_node, RECORDS, waits[record, OWN], waits, OWN)
     for level in range(m.nodes[query_node, LENGTH]):
         there = m.nodes[query_node, CHAIN + level]
         if not m.tally[there, INDEXED]:
             break
-        position = waits[record, FIRST + level]
-        moved = _take_out(m, sets, there, QUERIES, position)
-        if moved >= 0:
-            waits[moved, FIRST + level] = position
+        _take_out(m, sets, there, QUERIES, waits[record, FIRST + level], waits, FIRST + level)
     _lift(m, token, 0)
     waits[record, NODE], waits[token, TOKEN_NODE + width] = counts[RECORD_FREE], counts[TOKEN_FREE]
     counts[RECORD_FREE], counts[TOKEN_FREE] = record, token
@@ -352,38 +344,32 @@ def _balance(m: Machine, query_node: int, user_node: int) -> None:
     _join(m, -1, token, user_node, shared)
 
 
-@inlined_kernel
-def _room(m: Machine, left: int, out: Int64s) -> bool:
-    """Tell whether there is room and random words for one more record, whatever it sets going."""
-    width, counts = m.nodes.shape[1] - CHAIN, m.counts
-    most = min(counts[K], counts[WAITING]) + 2  # items of a set when it is indexed
-    room = len(m.arena) - counts[ARENA_TOP] >= width * (10 * max(counts[LARGEST], 4) + 24 * most)
-    room &= len(m.entries) - counts[ENTRIES] > 2 * width * most and len(m.waits) > counts[WAITING]
-    return bool(room and len(m.draws) - counts[CURSOR] >= SPARE_DRAWS and left + 2 <= len(out))
-
-
 @lean_kernel
 def run(m: Machine, most: int, user: Int32s, node: Int32s, out: Int64s) -> tuple[int, int]:
     """Let records enter one after the other, and others leave; give how many entered and how many left.
 
-    Stops before a record for which there may not be room or random words enough: the caller makes room and goes on.
+    Stops before a record for which there may not be room, or random words, enough: the caller makes room and goes on.
     `most` = how many records may leave from a node for each that enters: 2, or any number for Algorithm 2.
     `out` int64[room, 4] = running number, new user, candidates, delay of each record that left.
     """
-    nodes, tally, sets, counts = m.nodes, m.tally, m.sets, m.counts
+    nodes, tally, sets, counts, width = m.nodes, m.tally, m.sets, m.counts, m.nodes.shape[1] - CHAIN
     k, i, n, left, drain = counts[K], 0, 0, 0, counts[PENDING]
     while True:
         if drain >= 0:  # lines 1.18 to 1.25: let records out of one node
             own = nodes[drain, CHAIN + nodes[drain, LENGTH] - 1]
             while left < most and tally[own, INDEXED] and sets[own, USERS + 1] > k:
-                if not _room(m, n, out):
-                    counts[PENDING] = drain
+                if n == len(out) or len(m.draws) - counts[CURSOR] < SPARE_DRAWS:
+                    counts[PENDING] = drain  # comes with `most` > 2 only
                     return i, n
                 _generate(m, own, out[n])
                 n += 1
                 left += 1
             drain = counts[PENDING] = -1
-        if i == len(user) or not _room(m, n, out):
+        full = min(k, counts[WAITING]) + 2  # items of a set when it is indexed
+        room = len(m.arena) - counts[ARENA_TOP] >= width * (10 * max(counts[LARGEST], 4) + 24 * full)
+        room &= len(m.entries) - counts[ENTRIES] > 2 * width * full and len(m.waits) > counts[WAITING]
+        room &= len(m.draws) - counts[CURSOR] >= 2 * SPARE_DRAWS and n + 2 <= len(out)
+        if i == len(user) or not room:
             return i, n
         v = node[i]
         _enter(m, user[i], v)

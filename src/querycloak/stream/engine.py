@@ -199,7 +199,7 @@ class StreamEngine:
             state = state._replace(entries=_more_entries(state))
         if len(state.waits) <= int(counts[kernels.WAITING]):
             state = state._replace(waits=_grown(state.waits, 2 * len(state.waits)))
-        if len(state.draws) - int(counts[kernels.CURSOR]) < kernels.SPARE_DRAWS:
+        if len(state.draws) - int(counts[kernels.CURSOR]) < 2 * kernels.SPARE_DRAWS:
             state = state._replace(draws=self._words())
             counts[kernels.CURSOR] = 0
         self._state = state

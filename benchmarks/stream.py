@@ -1,0 +1,139 @@
+"""Speed of the stream: the engine on coded batches for k and depth, file to file against Polars, memory over length.
+
+One core is enough: nothing here runs in parallel but Polars. A machine that does other work shows: times are given as
+time on the clock and as time of the processor. Usage: python benchmarks/stream.py [records]
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from querycloak.randomness import Randomness
+from querycloak.stream import SelfAdjusting
+from querycloak.stream.runner import Run, run_stream
+from querycloak.stream.statement import StreamSettings
+
+KS = (3, 30, 200)
+DEPTHS = (1, 5, 11)
+BATCH = 1 << 16
+
+
+def stream(records: int, seed: int = 1):
+    """Give user and path of each record: activity and depths like AOL's, 20,000 categories, 15 of them at the top."""
+    rng = np.random.default_rng(seed)
+    levels = np.clip(1 + rng.binomial(12, 2 / 3, 20_000), 1, 13)
+    paths = [
+        ("Top", f"c{rng.integers(15)}", *(f"c{min(int(rng.pareto(1.1)), 40)}" for _ in range(depth - 1)))
+        for depth in levels.tolist()
+    ]
+    weight = 1 / np.arange(1, len(paths) + 1)
+    path = rng.choice(len(paths), records, p=weight / weight.sum())
+    users = records // 44
+    activity = rng.lognormal(0, 1.7, users)
+    return rng.choice(users, records, p=activity / activity.sum()).astype(np.int32), path, paths
+
+
+def engine_speed(user, path, paths) -> None:
+    print(f"engine, {len(user):,} records in batches of {BATCH:,}; ns a record on the clock (and of the processor)")
+    print("depth " + "".join(f"{f'k = {k}':>22}" for k in KS) + f"{'k=200 / k=3':>14}{'slowest, records/s':>20}")
+    for depth in DEPTHS:
+        row, found = f"{depth:>5} ", []
+        for k in KS:
+            best = (1e9, 1e9)
+            for _ in range(2):
+                engine = SelfAdjusting(k, depth, random=Randomness())
+                node = np.array([engine.tree.node(p[1:]) for p in paths], dtype=np.int32)[path]
+                engine.push_codes(user[:1000], node[:1000])
+                clock, cpu = time.perf_counter(), time.process_time()
+                for i in range(1000, len(user), BATCH):
+                    engine.push_codes(user[i : i + BATCH], node[i : i + BATCH])
+                best = min(best, (time.perf_counter() - clock, time.process_time() - cpu))
+            ns = [t / len(user) * 1e9 for t in best]
+            found.append(ns)
+            row += f"{ns[0]:>14.0f} ({ns[1]:>4.0f})"
+        print(row + f"{found[-1][1] / found[0][1]:>16.2f}{1e9 / max(f[0] for f in found):>20,.0f}")
+
+
+def file_speed(user, path, paths, folder: Path) -> None:
+    source = folder / "log.tsv"
+    text = np.array(["/".join(p) for p in paths], dtype=object)
+    pl.DataFrame(
+        {
+            "AnonID": user + 100_000,
+            "Query": [f"some words {i * 7919 % 1_000_003}" for i in range(len(user))],
+            "QueryTime": ["2006-03-01 00:00:00"] * len(user),
+            "Category": pl.Series(text[path]),
+        }
+    ).write_csv(source, separator="\t", quote_style="never")
+    size = source.stat().st_size
+
+    def polars() -> None:
+        pl.read_csv(source, separator="\t", quote_char=None).write_csv(
+            folder / "copy.tsv", separator="\t", quote_style="never"
+        )
+
+    def ours(depth: int) -> None:
+        run_stream(Run("self-adjusting", StreamSettings(k=10, depth=depth), source, folder / "release.tsv"))
+
+    print(f"\nfile to file, {len(user):,} records, {size / 1e6:.0f} MB; best of 3")
+    ours(5)  # kernels compiled
+    base = _best(polars)
+    print(f"Polars reads and writes: {base[0]:.2f} s on the clock, {base[1]:.2f} s of the processor")
+    for depth in (1, 5, 11):
+        found = _best(lambda depth=depth: ours(depth))
+        print(
+            f"k = 10, depth {depth:>2}: {found[0]:.2f} s on the clock, {found[1]:.2f} s of the processor: "
+            f"{found[0] / base[0]:.1f} and {found[1] / base[1]:.1f} times Polars; {len(user) / found[0]:,.0f} records/s"
+        )
+
+
+def _best(work) -> tuple[float, float]:
+    times = []
+    for _ in range(3):
+        clock, cpu = time.perf_counter(), time.process_time()
+        work()
+        times.append((time.perf_counter() - clock, time.process_time() - cpu))
+    return min(times)
+
+
+MEMORY = """
+import sys, resource
+sys.path.insert(0, sys.argv[1])
+from stream import stream
+import numpy as np
+from querycloak.randomness import Randomness
+from querycloak.stream import SelfAdjusting
+user, path, paths = stream(2_000_000)
+engine = SelfAdjusting(30, 11, random=Randomness(seed=1))
+node = np.array([engine.tree.node(p[1:]) for p in paths], dtype=np.int32)[path]
+for i in range(0, len(user), 50_000):
+    engine.push_codes(user[i : i + 50_000], node[i : i + 50_000])
+    if engine.entered in (500_000, 1_000_000, 2_000_000):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print(f"{engine.entered:>9,} records: {engine.waiting:>6,} waiting, "
+              f"{engine.memory / 1e6:.1f} MB in the engine, peak of the process {peak / 1024:.0f} MB")
+"""
+
+
+def memory() -> None:
+    print("\nmemory, k = 30, depth 11")
+    command = [sys.executable, "-c", MEMORY, str(Path(__file__).parent)]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)})
+
+
+def main(records: int = 2_000_000) -> None:
+    user, path, paths = stream(records)
+    engine_speed(user, path, paths)
+    with tempfile.TemporaryDirectory() as folder:
+        file_speed(user, path, paths, Path(folder))
+    memory()
+
+
+if __name__ == "__main__":
+    main(*(int(word) for word in sys.argv[1:]))
