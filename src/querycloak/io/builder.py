@@ -45,10 +45,11 @@ class _Coder:
         self._parts.append(codes.cast(pl.Int32).fill_null(NO_CODE).to_numpy())
 
     def finish(self) -> tuple[Codes, pl.Series]:
-        words = (
-            self._categories.to_series().cast(pl.String) if self._anchor is not None else pl.Series([], dtype=pl.String)
-        )
-        return _joined(self._parts, np.int32), words.rename("")
+        codes: Codes = _joined(self._parts, np.int32)
+        size = int(codes.max(initial=NO_CODE)) + 1
+        if not size:
+            return codes, pl.Series([], dtype=pl.String)
+        return codes, pl.int_range(size, dtype=pl.UInt32, eager=True).cat.to(self._kind).cast(pl.String).rename("")
 
 
 class LogBuilder:
@@ -69,7 +70,7 @@ class LogBuilder:
         """Take the rows of one block: text columns, null = missing."""
         for role, problem in (("user", NO_USER), ("query", NO_QUERY)):
             if role in self._roles:
-                there = frame[self._roles[role]].fill_null("") != ""
+                there = (frame[self._roles[role]].str.len_bytes() > 0).fill_null(value=False)
                 lacking = len(frame) - int(there.sum())
                 if lacking:
                     self._problems[problem] += lacking

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
+
 from querycloak.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ class TextBlocks:
         self._stream = stream
         self._path = path
         self._problems = problems
-        self._quotes = False
         first = self._read()
         self.bom = first.startswith(BOM)
         self._rest = first[len(BOM) :] if self.bom else first
@@ -67,7 +68,7 @@ class TextBlocks:
                     self.last_line_end = False
                     whole += b"\n"
                 yield line, self._mend(whole)
-                line += whole.count(b"\n")
+                line += int(np.count_nonzero(np.frombuffer(whole, dtype=np.uint8) == ord("\n")))
             if not more:
                 return
             rest = rest[cut:] + more
@@ -77,9 +78,8 @@ class TextBlocks:
         return data.replace(b"\r", b"\n") if getattr(self, "line_end", "\n") == "\r" else data
 
     def _mend(self, block: bytes) -> bytes:
-        nul = block.count(b"\0")
-        if nul:
-            self._problems[NUL] += nul
+        if b"\0" in block:
+            self._problems[NUL] += block.count(b"\0")
             block = block.replace(b"\0", REPLACEMENT)
         try:
             block.decode()

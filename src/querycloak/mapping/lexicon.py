@@ -23,11 +23,11 @@ import numpy as np
 from querycloak.mapping.phrases import word_class
 from querycloak.mapping.stopwords import SHORT_WORDS, STOP_WORDS
 from querycloak.mapping.tagger import MAX_WORD, Tagger
-from querycloak.mapping.words import label_words
+from querycloak.mapping.words import label_text
 from querycloak.records import NO_CODE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
@@ -48,6 +48,7 @@ _ENDINGS: Final = (
 """How WordNet takes the plural off a noun: ending → ending."""
 
 _ARTICLES: Final = frozenset({"a", "an", "the"})
+_NOT_FOUND: Final = (NO_CODE, "")
 _WORDS_KEPT: Final = 1_000_000
 """Words remembered at most; then the memory starts anew."""
 
@@ -83,36 +84,30 @@ class Lexicon:
         self._exact: dict[str, int] = {}
         self._stems: dict[str, int] = {}
         self._longest: dict[str, int] = {}
-        labels = _in_order(taxonomy, weight)
-        split = [(label_words(label), concept) for label, concept in labels]
-        self._stem_all(chain.from_iterable(words for words, _ in split))
         self._singular_of = irregular_nouns()
-        self._add(split)
-        self._last_words = {words[-1] for words, _ in split if words}
-        self._add([(less, concept) for words, concept in split if (less := _without_stop_words(words))])
+        labels = [(label_text(label), concept) for label, concept in _in_order(taxonomy, weight)]
+        self._add(labels)
+        self._last_words = {text.rpartition(" ")[2] for text in self._exact}
+        self._add([(less, concept) for text, concept in labels if (less := _without_stop_words(text))])
         if taxonomy.sense is None:
-            self._add([(part, concept) for words, concept in split for part in _parts(words)])
+            self._add([(part, concept) for text, concept in labels for part in _parts(text)])
 
-    def _stem_all(self, words: Iterable[str]) -> None:
-        distinct = list(dict.fromkeys(words))
-        self._stem_of.update(zip(distinct, _stemmer().stemWords(distinct), strict=True))
-
-    def _add(self, labels: list[tuple[list[str], int]]) -> None:
+    def _add(self, labels: list[tuple[str, int]]) -> None:
         """Add labels behind those there are: what is there already stays."""
-        stem_of, exact, longest = self._stem_of, self._exact, self._longest
-        texts: list[tuple[str, str, int]] = []
-        for words, concept in labels:
-            if not words:
-                continue
-            text = " ".join(words)
-            exact.setdefault(text, concept)
-            stems = [stem_of[word] for word in words]
-            if len(stems) > 1 and longest.get(stems[0], 1) < len(stems):
-                longest[stems[0]] = len(stems)
-            texts.append((text, " ".join(stems), concept))
-        texts.sort(key=lambda entry: len(entry[0]))
-        for _, stem, concept in texts:
-            self._stems.setdefault(stem, concept)
+        first = dict(reversed(labels))  # the first of equal labels overwrites the later
+        new = {text: first[text] for text, _ in labels if text and text not in self._exact}
+        self._exact.update(new)
+        stem_of, longest = self._stem_of, self._longest
+        unknown = list({word for text in new for word in text.split()}.difference(stem_of))
+        stem_of.update(zip(unknown, _stemmer().stemWords(unknown), strict=True))
+        for text in sorted(new, key=len):
+            if " " in text:
+                stems = [stem_of[word] for word in text.split()]
+                if longest.get(stems[0], 1) < len(stems):
+                    longest[stems[0]] = len(stems)
+                self._stems.setdefault(" ".join(stems), new[text])
+            else:
+                self._stems.setdefault(stem_of[text], new[text])
 
     def word(self, text: str) -> Word:
         """Give what is known about a word in lower case."""
@@ -137,10 +132,7 @@ class Lexicon:
 
     def find(self, words: Sequence[Word]) -> int:
         """Give the concept whose label these words are, or -1."""
-        if len(words) == 1:
-            return words[0].concept
-        concept = self._exact.get(" ".join([word.text for word in words]), NO_CODE)
-        return concept if concept != NO_CODE else self._find(words)[0]
+        return words[0].concept if len(words) == 1 else self._find(words)[0]
 
     def how(self, words: Sequence[Word]) -> str:
         """Tell how words match their label: 'label', 'singular' or 'stem'; empty = not at all."""
@@ -159,7 +151,7 @@ class Lexicon:
                 if concept is not None:
                     return concept, "singular"
         concept = self._stems.get(" ".join([word.stem for word in words]))
-        return (NO_CODE, "") if concept is None else (concept, "stem")
+        return _NOT_FOUND if concept is None else (concept, "stem")
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what every process loads for itself."""
@@ -201,20 +193,19 @@ def _in_order(taxonomy: Taxonomy, weight: npt.NDArray[Any] | None) -> list[tuple
     return [(flat[i], c) for i, c in zip(order.tolist(), concept[order].tolist(), strict=True)]
 
 
-def _without_stop_words(words: list[str]) -> list[str]:
+def _without_stop_words(text: str) -> str:
     """Give a label without its stop words where something telling is left: two words, or all but the articles."""
+    words = text.split()
     less = [word for word in words if word not in STOP_WORDS]
-    if len(less) == len(words):
-        return []
-    return less if len(less) > 1 or (len(less) == 1 and _ARTICLES.issuperset(set(words) - set(less))) else []
+    if len(less) == len(words) or not less:
+        return ""
+    return " ".join(less) if len(less) > 1 or _ARTICLES.issuperset(set(words) - set(less)) else ""
 
 
-def _parts(words: list[str]) -> list[list[str]]:
+def _parts(text: str) -> list[str]:
     """Give the parts of a directory's double label: 'swimming and diving' is found by 'diving' (Batet, Example 2)."""
-    if words.count("and") != 1:
-        return []
-    at = words.index("and")
-    return [part for part in (words[:at], words[at + 1 :]) if part and not STOP_WORDS.issuperset(part)]
+    parts = text.split(" and ")
+    return [part for part in parts if not STOP_WORDS.issuperset(part.split())] if len(parts) == 2 else []
 
 
 @cache

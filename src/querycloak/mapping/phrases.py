@@ -10,7 +10,7 @@ letter   class
 d        determiner or possessive: begins a phrase
 r        adverb: may stand inside a phrase
 a        adjective or participle: may stand inside a phrase
-c        number: may stand inside a phrase
+c        number or single letter: may stand inside a phrase
 g        word in -ing that may be a noun: may end a phrase, unless a determiner follows
 n        noun, or a word the tagger does not know: may end a phrase
 v        verb: ends the phrase before it
@@ -27,8 +27,9 @@ from querycloak.mapping.stopwords import DETERMINERS, STOP_WORDS
 
 __all__ = ["in_context", "noun_phrases", "word_class"]
 
-_CLOSED_TAGS: Final = frozenset("IN CC TO PRP WP WP$ WDT WRB EX MD RP POS".split())
-_DETERMINER_TAGS: Final = frozenset("DT PDT PRP$".split())
+_CLOSED_TAGS: Final = frozenset({"IN", "CC", "TO", "PRP", "WP", "WP$", "WDT", "WRB", "EX", "MD", "RP", "POS"})
+_DETERMINER_TAGS: Final = frozenset({"DT", "PDT", "PRP$"})
+_ROMAN = re.compile(r"[ivx]{2,}")
 _ING = re.compile(r".{2,}ing")
 
 _RUN = re.compile("d*([racgn]+)")
@@ -46,7 +47,7 @@ def word_class(word: str, tag: str, known: bool) -> str:
         return "d"
     if word in STOP_WORDS or (known and tag in _CLOSED_TAGS and not word.isdigit()):
         return "s"
-    if not any(map(str.isalpha, word)):
+    if len(word) == 1 or _ROMAN.fullmatch(word) or not any(map(str.isalpha, word)):
         return "c"
     if tag in {"NN", "VBG"} and _ING.fullmatch(word):
         return "g"
