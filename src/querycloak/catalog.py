@@ -114,6 +114,13 @@ MEASURES: dict[str, Check] = {
             ("log", "items", "counts", "stream"),
             ("concepts", "release_concepts", "taxonomy"),
         ),
+        _check(
+            "measure",
+            "generalization",
+            "distortion by generalizing and suppressing concepts; length and level of what is published",
+            ("items",),
+            ("concepts", "release_concepts", "taxonomy"),
+        ),
     )
 }
 """Measures by name: what a release is still good for."""
@@ -126,6 +133,20 @@ METHODS: dict[str, Method] = {
             "Sweep",
             "new user ids; queries with personal identifiers and rare queries left out (what naive publishers do)",
             "none",
+        ),
+        _batch(
+            "clump",
+            "Clump",
+            "clusters of k similar users, each published as the concepts that all of its cluster have in common",
+            "k-anonymity of users' generalized transactions",
+            ("concepts", "taxonomy"),
+        ),
+        _batch(
+            "partition",
+            "Partition",
+            "users parted from the root of the taxonomy down, while k or more share the same concepts",
+            "k-anonymity of users' generalized transactions",
+            ("concepts", "taxonomy"),
         ),
     )
 }

@@ -52,6 +52,8 @@ class Clusters(NamedTuple):
     length: npt.NDArray[np.int32]
     """int32[c], items of its bag"""
     items: npt.NDArray[np.int32]
+    cost: npt.NDArray[np.int64]
+    """int64[c], its GGD times the divisor"""
 
 
 @kernel
@@ -122,20 +124,21 @@ def _join(tree, bags, clusters, t, c, stack, out):  # type: ignore[no-untyped-de
 @kernel
 def _admit(tree, bags, clusters, t, c, stack, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Put transaction t into cluster c."""
-    length, _ = _join(tree, bags, clusters, t, c, stack, out)
+    length, cost = _join(tree, bags, clusters, t, c, stack, out)
     clusters.items[clusters.start[c] : clusters.start[c] + length] = np.sort(out[:length])
     clusters.length[c] = length
+    clusters.cost[c] = cost
     clusters.size[c] += 1
     clusters.total[c] += bags.start[t + 1] - bags.start[t]
     clusters.of[t] = c
 
 
 @kernel
-def clump_kernel(tree, bags, k, search, all_leftovers):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def clump_kernel(tree, bags, k, search, all_leftovers, rise):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Algorithm 1: seeds, then each transaction to the best of the first `search` clusters with room.
 
-    Best is the lowest GGD of the cluster with the transaction in it; ties go to the earlier cluster. The leftovers
-    (fewer than k) go to the best of all clusters, or of the last `search`.
+    Best is where GGD rises least, or where it is lowest with the transaction in it (`rise` False, as printed); ties
+    go to the earlier cluster. The leftovers (fewer than k) go to the best of all clusters, or of the last `search`.
     """
     n = len(bags.order)
     count = n // k
@@ -155,6 +158,7 @@ def clump_kernel(tree, bags, k, search, all_leftovers):  # type: ignore[no-untyp
         start,
         np.zeros(count, np.int32),
         np.empty(room, np.int32),
+        np.zeros(count, np.int64),
     )
     for c in range(count):
         seed = bags.order[c * k]
@@ -162,6 +166,7 @@ def clump_kernel(tree, bags, k, search, all_leftovers):  # type: ignore[no-untyp
         clusters.items[start[c] : start[c] + len(mine)] = mine
         clusters.length[c] = len(mine)
         clusters.total[c] = len(mine)
+        clusters.cost[c] = tree.loss[mine].sum()
         clusters.of[seed] = c
     stack = np.empty((3, tree.height + 2), np.int64)
     out = np.empty(longest, np.int32)
@@ -178,6 +183,8 @@ def clump_kernel(tree, bags, k, search, all_leftovers):  # type: ignore[no-untyp
         best, best_before, best_cost = -1, -1, np.int64(0)
         while c < count and (leftover or seen < search):
             _, cost = _join(tree, bags, clusters, t, c, stack, out)
+            if rise:
+                cost -= clusters.cost[c]
             if best < 0 or cost < best_cost:
                 best, best_before, best_cost = c, before, cost
             before, seen = c, seen + 1

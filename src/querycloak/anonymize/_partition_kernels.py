@@ -23,7 +23,7 @@ class TopDown(NamedTuple):
     depth: npt.NDArray[np.int32]
     leaves: npt.NDArray[np.int32]
     ancestor: npt.NDArray[np.int32]
-    """int32[n, height + 1], ancestor of each concept at each depth; -1 below its own"""
+    """int32[n, height + 1], ancestor of each concept at each depth; itself below its own"""
 
 
 class Sets(NamedTuple):

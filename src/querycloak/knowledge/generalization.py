@@ -94,6 +94,19 @@ class Generalization:
         """Distortion as a share of the worst case."""
         return self.distortion / self.worst if self.worst else 0.0
 
+    def figures(self) -> dict[str, float]:
+        """Give all figures by their names in statements and scores."""
+        return {
+            "distortion": self.distortion,
+            "distortion, worst case": float(self.worst),
+            "distortion, share of worst case": self.share,
+            "items suppressed, share": self.suppressed,
+            "mean transaction length": self.length,
+            "mean level of items (root = 1)": self.level,
+            "root items, share": self.root,
+            "density": self.density,
+        }
+
 
 def generalization(taxonomy: Taxonomy, original: Bags, published: Bags, standing: int | None = None) -> Generalization:
     """Cost a release: GGD(S, t) = |S| * sum of LM over t + N_suppressed (Definition 3), summed over clusters.

@@ -1,0 +1,189 @@
+"""Clump: the paper's worked examples, the release, its statement, and what is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive.clump import largest_matching, naive_ggd, naive_lcg
+from test_clump_kernels import lcg
+from trees import FOOD, bag, bags, words
+
+from querycloak.anonymize.clump import Clump, clump, clusters_of
+from querycloak.errors import InputError, ParameterError
+from querycloak.knowledge.generalization import generalization
+from querycloak.randomness import Randomness
+from querycloak.records import ConceptLog, QueryLog
+
+TABLE_II = [
+    bag(line)
+    for line in (
+        "orange chicken beef",
+        "banana beef cheese",
+        "chicken milk butter",
+        "apple chicken",
+        "chicken beef",
+    )
+]
+
+EXAMPLES = [
+    (["orange beef", "apple chicken beef"], "fruit beef"),
+    (["orange milk", "apple cheese butter"], "fruit dairy"),
+    (["orange apple", "orange banana milk", "banana apple beef"], "fruit fruit"),
+    (["orange beef", "apple milk"], "fruit food"),
+]
+
+
+def log_of(transactions, taxonomy=FOOD, *, unmapped=()):
+    """A log in which user u asks for each of its concepts, and users of `unmapped` for something unknown."""
+    rows = [(f"u{u}", taxonomy.label(c), c) for u, items in enumerate(transactions) for c in items]
+    rows += [(name, "zzz", -1) for name in unmapped]
+    log = QueryLog.of([r[0] for r in rows], [r[1] for r in rows])
+    concept = np.array([r[2] for r in rows], dtype=np.int32)
+    return log, ConceptLog(np.arange(len(log), dtype=np.int64), log.user, log.query, concept)
+
+
+def run(transactions, *, unmapped=(), seed=1, taxonomy=FOOD, **settings):
+    log, concepts = log_of(transactions, taxonomy, unmapped=unmapped)
+    return log, clump(log, Clump(**settings), Randomness(seed), concepts=concepts, taxonomy=taxonomy)
+
+
+def published(release):
+    """Rows of each published id, in order: label and path."""
+    log, out = release.log, {}
+    for user, query, category in zip(log.user.tolist(), log.query.tolist(), log.category.tolist(), strict=True):
+        out.setdefault(log.users[user], []).append((log.queries[query], log.categories[category]))
+    return out
+
+
+@pytest.mark.parametrize("form", ["least", "printed"])
+@pytest.mark.parametrize(("members", "expected"), EXAMPLES)
+def test_examples_2_and_5(members, expected, form):
+    given_bags = [bag(m) for m in members]
+    shared = given_bags[0]
+    for other in given_bags[1:]:
+        shared = lcg(FOOD, shared, other, form)
+    assert words(shared) == sorted(expected.split())
+    assert naive_lcg(FOOD, given_bags, form) == shared
+
+
+def test_example_3_distortion():
+    members = [bag("orange beef"), bag("apple chicken beef")]
+    assert naive_ggd(FOOD, members, bag("fruit beef")) * 7 == 11
+    found = generalization(FOOD, bags(members), bags([bag("fruit beef")] * 2))
+    assert found.distortion == pytest.approx(11 / 7)
+
+
+@pytest.mark.parametrize("form", ["least", "printed"])
+@pytest.mark.parametrize("choose", ["rise", "total"])
+def test_table_ii(form, choose):
+    of, shared = clusters_of(bags(TABLE_II), FOOD, Clump(k=2, lcg=form, choose=choose), Randomness(seed=1))
+    assert of.tolist() == [0, 0, 1, 1, 1]
+    assert words(shared.items[:3]) == ["beef", "food", "fruit"]
+    assert words(shared.items[3:]) == ["chicken", "food"]
+    found = generalization(FOOD, bags(TABLE_II), shared.take(of))
+    assert round(found.distortion, 2) == 6.57
+    assert found.worst == 13
+
+
+def test_release_of_table_ii():
+    log, release = run(TABLE_II, k=2, unmapped=["nobody"])
+    rows = published(release)
+    assert release.kind == "items"
+    assert len(rows) == 5
+    assert sorted(Counter(map(tuple, rows.values())).values()) == [2, 3]
+    assert [("fruit", "food/fruit"), ("beef", "food/meat/beef")] == next(iter(v for v in rows.values() if len(v) == 3))[1:]
+    assert set(rows).isdisjoint(log.users.to_list())
+    original = {u: TABLE_II[u] for u in range(5)}
+    by_path = {path: c for c, path in enumerate(FOOD.paths)}
+    for code, (_, mine) in zip(release.truth.user.tolist(), rows.items(), strict=True):
+        items = [by_path[path] for _, path in mine]
+        assert largest_matching(FOOD, items, original[code]) == len(items)
+
+
+def test_statement_of_table_ii():
+    _, release = run(TABLE_II, k=2, unmapped=["nobody"])
+    statement = release.statement
+    assert statement.parameters == {"k": 2}
+    assert statement.unit == "user"
+    assert round(statement.figures["distortion"], 2) == 6.57
+    assert statement.figures["distortion, share of worst case"] == pytest.approx(46 / 7 / 13)
+    assert statement.figures["mean transaction length"] == pytest.approx(12 / 5)
+    assert statement.figures["items suppressed, share"] == pytest.approx(1 / 13)
+    assert statement.figures["mean level of items (root = 1)"] == pytest.approx((2 * (2 + 3 + 1) + 3 * (3 + 1)) / 12)
+    assert statement.counts_in["users without a concept"] == 1
+    assert statement.dropped["of users without any concept"] == 1
+    assert statement.counts_out["smallest cluster"] == 2
+
+
+def test_duplicates_are_kept_or_dropped_in_what_is_published():
+    twins = [bag("apple orange banana"), bag("apple orange beef"), bag("banana apple milk")]
+    _, kept = run(twins, k=3)
+    _, dropped = run(twins, k=3, duplicates="drop")
+    assert [label for label, _ in next(iter(published(kept).values()))] == ["food", "fruit", "apple"]
+    two = [bag("apple orange"), bag("banana orange beef"), bag("banana apple")]
+    _, kept = run(two, k=3)
+    _, dropped = run(two, k=3, duplicates="drop")
+    assert [label for label, _ in next(iter(published(kept).values()))] == ["fruit", "fruit"]
+    assert [label for label, _ in next(iter(published(dropped).values()))] == ["fruit"]
+    assert dropped.statement.figures["distortion"] > kept.statement.figures["distortion"]
+    assert dropped.statement.figures["mean transaction length"] == 1
+
+
+def test_transactions_are_sets_or_bags():
+    asked = [bag("apple apple beef"), bag("apple apple milk")]
+    _, sets = run(asked, k=2)
+    _, as_asked = run(asked, k=2, transactions="bags")
+    assert [label for label, _ in next(iter(published(sets).values()))] == ["food", "apple"]
+    assert [label for label, _ in next(iter(published(as_asked).values()))] == ["food", "apple", "apple"]
+    assert as_asked.statement.counts_in["items"] == 6
+
+
+@given(
+    st.lists(st.lists(st.integers(0, len(FOOD) - 1), min_size=1, max_size=5), min_size=6, max_size=20),
+    st.integers(2, 6),
+    st.sampled_from(["keep", "drop"]),
+    st.booleans(),
+)
+def test_every_published_transaction_is_shared_by_k(transactions, k, duplicates, refine):
+    _, release = run(transactions, k=k, duplicates=duplicates, refine=refine)
+    rows = published(release)
+    assert len(rows) == len(transactions)
+    assert min(Counter(map(tuple, rows.values())).values()) >= k
+
+
+def test_refining_never_distorts_more():
+    random = np.random.default_rng(5)
+    transactions = [sorted(set(random.integers(1, len(FOOD), 4).tolist())) for _ in range(60)]
+    before, after = (run(transactions, k=4, refine=refine)[1].statement.figures["distortion"] for refine in (False, True))
+    assert after < before
+
+
+def test_one_cluster_where_k_is_all():
+    _, release = run(TABLE_II, k=5)
+    assert set(map(tuple, published(release).values())) == {(("food", "food"), ("chicken", "food/meat/chicken"))} or len(
+        set(map(tuple, published(release).values()))
+    ) == 1
+
+
+def test_too_few_users_with_a_concept_are_refused():
+    with pytest.raises(InputError, match=r"k = 6 needs 6 or more users with a concept, but 5 of 7 users have"):
+        run(TABLE_II, k=6, unmapped=["x", "y"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"k": 1}, r"Clump.k must be an integer >= 2, got 1\."),
+        ({"search": 0}, r"Clump.search must be an integer >= 1, got 0\."),
+        ({"passes": 0}, r"Clump.passes must be an integer >= 1, got 0\."),
+        ({"order": "up"}, r"Clump.order must be one of decreasing, increasing, random, got 'up'\."),
+        ({"refine": True, "lcg": "printed"}, "Clump.refine needs lcg = least"),
+    ],
+)
+def test_nonsense_is_refused(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        Clump(**settings)

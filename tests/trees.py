@@ -1,0 +1,51 @@
+"""Small taxonomies and bags of their concepts, for tests of generalization."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from querycloak.knowledge.generalization import Bags
+from querycloak.knowledge.taxonomy import Taxonomy
+
+FOOD = Taxonomy.from_parents(
+    [-1, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3],
+    [[w] for w in "food fruit meat dairy apple orange banana beef chicken milk cheese butter".split()],
+)
+"""Figure 1 of Milani Fard and Wang."""
+
+
+def bag(words: str) -> list[int]:
+    """Concepts of FOOD by label, ascending."""
+    labels = [FOOD.label(c) for c in range(len(FOOD))]
+    return sorted(labels.index(word) for word in words.split())
+
+
+def words(items) -> list[str]:
+    return sorted(FOOD.label(int(c)) for c in items)
+
+
+def bags(lists) -> Bags:
+    """Plain lists as Bags."""
+    start = np.concatenate([[0], np.cumsum([len(one) for one in lists])]).astype(np.int64)
+    return Bags(start, np.array([c for one in lists for c in sorted(one)], dtype=np.int32))
+
+
+def lists(found: Bags) -> list[list[int]]:
+    return [found.items[a:b].tolist() for a, b in zip(found.start[:-1], found.start[1:], strict=True)]
+
+
+@st.composite
+def trees(draw, most=12):
+    """A random tree: the parent of each node is any earlier one."""
+    n = draw(st.integers(1, most))
+    parents = [-1] + [draw(st.integers(0, i - 1)) for i in range(1, n)]
+    return Taxonomy.from_parents(parents, [[f"c{i}"] for i in range(n)])
+
+
+@st.composite
+def trees_with_bags(draw, fewest=1, most=6, longest=6, *, distinct=False):
+    """A random tree and bags of its concepts, inner ones included; no bag is empty."""
+    tree = draw(trees())
+    one = st.lists(st.integers(0, len(tree) - 1), min_size=1, max_size=longest, unique=distinct).map(sorted)
+    return tree, draw(st.lists(one, min_size=fewest, max_size=most))
