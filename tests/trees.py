@@ -10,7 +10,10 @@ from querycloak.knowledge.taxonomy import Taxonomy
 
 FOOD = Taxonomy.from_parents(
     [-1, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3],
-    [[w] for w in "food fruit meat dairy apple orange banana beef chicken milk cheese butter".split()],
+    [
+        *(["food"], ["fruit"], ["meat"], ["dairy"]),
+        *(["apple"], ["orange"], ["banana"], ["beef"], ["chicken"], ["milk"], ["cheese"], ["butter"]),
+    ],
 )
 """Figure 1 of Milani Fard and Wang."""
 

@@ -35,7 +35,7 @@ def concept_log(log, concept):
     return ConceptLog(np.arange(len(log), dtype=np.int64), log.user, log.query, np.array(concept, dtype=np.int32))
 
 
-def made(transactions=TRANSACTIONS, taxonomy=FOOD, **settings):
+def made(transactions=TRANSACTIONS, taxonomy=FOOD, /, **settings):
     """(log, release, concepts, concepts of the release)."""
     rows = [(f"u{u}", c) for u, items in enumerate(transactions) for c in items]
     log = QueryLog.of([u for u, _ in rows], [taxonomy.label(c) for _, c in rows])
@@ -105,7 +105,7 @@ def test_siblings_of_one_label_are_no_lie():
 
 
 def test_a_release_over_another_taxonomy_is_refused():
-    log, release, concepts, theirs = made(k=2)
+    log, release, concepts, _ = made(k=2)
     unknown = concept_log(release.log, np.full(len(release.log), -1))
     with pytest.raises(InputError, match="12 of 12 published rows have a path that is not in taxonomy"):
         measured(log, release, concepts, unknown)

@@ -14,13 +14,16 @@ from querycloak.jit import kernel
 
 __all__ = ["Clusters", "Transactions", "Tree", "clump_kernel", "generalize_kernel", "least_common", "refine_kernel"]
 
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
 
 class Tree(NamedTuple):
     """What kernels need of a taxonomy."""
 
-    parent: npt.NDArray[np.int32]
-    size: npt.NDArray[np.int32]
-    loss: npt.NDArray[np.int64]
+    parent: Int32s
+    size: Int32s
+    loss: Int64s
     """int64[n], leaves below each concept less one"""
     divisor: int
     """all leaves less one: what a suppressed item costs"""
@@ -32,32 +35,32 @@ class Tree(NamedTuple):
 class Transactions(NamedTuple):
     """One bag a user."""
 
-    start: npt.NDArray[np.int64]
-    items: npt.NDArray[np.int32]
-    order: npt.NDArray[np.int64]
+    start: Int64s
+    items: Int32s
+    order: Int64s
     """int64[n], the order in which the greedy pass takes them"""
 
 
 class Clusters(NamedTuple):
     """Clusters and the bag each publishes."""
 
-    of: npt.NDArray[np.int32]
+    of: Int32s
     """int32[n], cluster of each transaction"""
-    size: npt.NDArray[np.int32]
+    size: Int32s
     """int32[c], transactions in each"""
-    total: npt.NDArray[np.int64]
+    total: Int64s
     """int64[c], items of all its transactions"""
-    start: npt.NDArray[np.int64]
+    start: Int64s
     """int64[c], where the room of its bag begins in `items`"""
-    length: npt.NDArray[np.int32]
+    length: Int32s
     """int32[c], items of its bag"""
-    items: npt.NDArray[np.int32]
-    cost: npt.NDArray[np.int64]
+    items: Int32s
+    cost: Int64s
     """int64[c], its GGD times the divisor"""
 
 
 @kernel
-def least_common(tree, a, b, stack, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def least_common(tree: Tree, a: Int32s, b: Int32s, stack: Int64s, out: Int32s) -> tuple[int, int]:
     """LCG of two bags: writes its items to `out`, unordered; gives their number and their loss.
 
     Walks the items of both in depth-first order with a stack of open nodes. A node closes when the walk leaves its
@@ -107,13 +110,15 @@ def least_common(tree, a, b, stack, out):  # type: ignore[no-untyped-def]  # noq
 
 
 @kernel
-def _cost(tree, size, total, length, loss):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _cost(tree: Tree, size: int, total: int, length: int, loss: int) -> int:
     """GGD of a cluster times the divisor: |S| * sum of LM, and 1 for every item that is not published."""
     return size * loss + (total - size * length) * tree.divisor
 
 
 @kernel
-def _join(tree, bags, clusters, t, c, stack, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _join(
+    tree: Tree, bags: Transactions, clusters: Clusters, t: int, c: int, stack: Int64s, out: Int32s
+) -> tuple[int, int]:
     """Cost of cluster c with transaction t in it; the items are left in `out`, unordered."""
     mine = clusters.items[clusters.start[c] : clusters.start[c] + clusters.length[c]]
     theirs = bags.items[bags.start[t] : bags.start[t + 1]]
@@ -122,7 +127,7 @@ def _join(tree, bags, clusters, t, c, stack, out):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _admit(tree, bags, clusters, t, c, stack, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _admit(tree: Tree, bags: Transactions, clusters: Clusters, t: int, c: int, stack: Int64s, out: Int32s) -> None:
     """Put transaction t into cluster c."""
     length, cost = _join(tree, bags, clusters, t, c, stack, out)
     clusters.items[clusters.start[c] : clusters.start[c] + length] = np.sort(out[:length])
@@ -134,7 +139,7 @@ def _admit(tree, bags, clusters, t, c, stack, out):  # type: ignore[no-untyped-d
 
 
 @kernel
-def clump_kernel(tree, bags, k, search, all_leftovers, rise):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def clump_kernel(tree: Tree, bags: Transactions, k: int, search: int, all_leftovers: bool, rise: bool) -> Clusters:
     """Algorithm 1: seeds, then each transaction to the best of the first `search` clusters with room.
 
     Best is where GGD rises least, or where it is lowest with the transaction in it (`rise` False, as printed); ties
@@ -143,8 +148,8 @@ def clump_kernel(tree, bags, k, search, all_leftovers, rise):  # type: ignore[no
     n = len(bags.order)
     count = n // k
     start = np.zeros(count, np.int64)
-    room = np.int64(0)
-    longest = np.int64(0)
+    room = 0
+    longest = 0
     for t in range(n):
         longest = max(longest, bags.start[t + 1] - bags.start[t])
     for c in range(count):
@@ -180,7 +185,7 @@ def clump_kernel(tree, bags, k, search, all_leftovers, rise):  # type: ignore[no
         c, before, seen = first, -1, 0
         if leftover:
             c = 0 if all_leftovers else max(count - search, 0)
-        best, best_before, best_cost = -1, -1, np.int64(0)
+        best, best_before, best_cost = -1, -1, 0
         while c < count and (leftover or seen < search):
             _, cost = _join(tree, bags, clusters, t, c, stack, out)
             if rise:
@@ -199,7 +204,7 @@ def clump_kernel(tree, bags, k, search, all_leftovers, rise):  # type: ignore[no
 
 
 @kernel
-def _put(tree, a, b, stack, into):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _put(tree: Tree, a: Int32s, b: Int32s, stack: Int64s, into: Int32s) -> int:
     """LCG of two bags in ascending order, by insertion: bags are short. Gives its length."""
     length, _ = least_common(tree, a, b, stack, into)
     for i in range(1, length):
@@ -212,7 +217,7 @@ def _put(tree, a, b, stack, into):  # type: ignore[no-untyped-def]  # noqa: ANN0
 
 
 @kernel
-def _without_each(tree, bags, members, stack, room):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _without_each(tree: Tree, bags: Transactions, members: Int64s, stack: Int64s, room: Int32s) -> Int64s:
     """LCG of a cluster without each of its members in turn, in room[0, i]; of the whole cluster in room[0, -1].
 
     From the left, the LCG of the members before i; from the right, of those after; both merged (Lemma 1): three
@@ -248,10 +253,12 @@ def _without_each(tree, bags, members, stack, room):  # type: ignore[no-untyped-
 
 
 @kernel
-def _cost_after(tree, bags, rest, t, size, total, stack, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _cost_after(
+    tree: Tree, bags: Transactions, rest: Int32s, t: int, size: int, total: int, stack: Int64s, out: Int32s
+) -> int:
     """Cost of a cluster of `size` members and `total` items: LCG `rest`, and transaction t (-1 = none) added."""
     if t < 0:
-        loss = np.int64(0)
+        loss = 0
         for item in rest:
             loss += tree.loss[item]
         return _cost(tree, size, total, len(rest), loss)
@@ -260,7 +267,9 @@ def _cost_after(tree, bags, rest, t, size, total, stack, out):  # type: ignore[n
 
 
 @kernel
-def _best_exchange(tree, bags, in_a, in_b, k, stack, room):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _best_exchange(
+    tree: Tree, bags: Transactions, in_a: Int64s, in_b: Int64s, k: int, stack: Int64s, room: Int32s
+) -> tuple[int, int, int]:
     """Find the swap or move between two clusters that lowers their GGD most: (gain, place in a, place in b).
 
     A place of -1 stands for no transaction: the other one moves. Ties go to the first found. Clusters keep k members
@@ -269,23 +278,23 @@ def _best_exchange(tree, bags, in_a, in_b, k, stack, room):  # type: ignore[no-u
     lengths_a = _without_each(tree, bags, in_a, stack, room[0])
     lengths_b = _without_each(tree, bags, in_b, stack, room[1])
     out = np.empty(room.shape[3], np.int32)
-    total_a, total_b = np.int64(0), np.int64(0)
+    total_a, total_b = 0, 0
     for t in in_a:
         total_a += bags.start[t + 1] - bags.start[t]
     for t in in_b:
         total_b += bags.start[t + 1] - bags.start[t]
     best = _cost_after(tree, bags, room[0, 0, -1, : lengths_a[-1]], -1, len(in_a), total_a, stack, out)
     best += _cost_after(tree, bags, room[1, 0, -1, : lengths_b[-1]], -1, len(in_b), total_b, stack, out)
-    gain, from_a, from_b = np.int64(0), -1, -1
+    gain, from_a, from_b = 0, -1, -1
     for i in range(-1, len(in_a)):
         for j in range(-1, len(in_b)):
             size_a = len(in_a) + (1 if j >= 0 else 0) - (1 if i >= 0 else 0)
             size_b = len(in_a) + len(in_b) - size_a
             if i == j == -1 or min(size_a, size_b) < min(k, len(in_a), len(in_b)) or max(size_a, size_b) >= 2 * k:
                 continue
-            t = np.int64(-1) if i < 0 else in_a[i]
-            u = np.int64(-1) if j < 0 else in_b[j]
-            shift = np.int64(0)  # items that a wins and b loses
+            t = -1 if i < 0 else in_a[i]
+            u = -1 if j < 0 else in_b[j]
+            shift = 0  # items that a wins and b loses
             if t >= 0:
                 shift -= bags.start[t + 1] - bags.start[t]
             if u >= 0:
@@ -301,7 +310,7 @@ def _best_exchange(tree, bags, in_a, in_b, k, stack, room):  # type: ignore[no-u
 
 
 @kernel
-def refine_kernel(tree, bags, of, k, search, passes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def refine_kernel(tree: Tree, bags: Transactions, of: Int32s, k: int, search: int, passes: int) -> tuple[int, int]:
     """Swap and move transactions between clusters at most `search` apart while the sum of GGD falls.
 
     Each pass looks at every such pair once, makes its best exchange if that lowers the sum, and passes over pairs
@@ -309,7 +318,7 @@ def refine_kernel(tree, bags, of, k, search, passes):  # type: ignore[no-untyped
     in place; gives the gain in cost and the passes made.
     """
     count = of.max() + 1
-    longest = np.int64(0)
+    longest = 0
     for t in range(len(of)):
         longest = max(longest, bags.start[t + 1] - bags.start[t])
     size = np.zeros(count, np.int64)
@@ -320,7 +329,7 @@ def refine_kernel(tree, bags, of, k, search, passes):  # type: ignore[no-untyped
     stack = np.empty((3, tree.height + 2), np.int64)
     room = np.empty((2, 2, 2 * k + 1, longest), np.int32)
     changed = np.zeros(count, np.int64)  # the pass that last changed it
-    total, made = np.int64(0), 0
+    total, made = 0, 0
     while made < passes:
         made += 1
         any_gain = False
@@ -354,11 +363,11 @@ def refine_kernel(tree, bags, of, k, search, passes):  # type: ignore[no-untyped
 
 
 @kernel
-def generalize_kernel(tree, bags, of):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def generalize_kernel(tree: Tree, bags: Transactions, of: Int32s) -> tuple[Int64s, Int32s]:
     """LCG of every cluster from its members, in their order: (start int64[c + 1], items int32[start[c]])."""
     count = of.max() + 1
     lengths = np.full(count, np.iinfo(np.int64).max, np.int64)  # Property 2: that of the shortest transaction
-    longest = np.int64(0)
+    longest = 0
     for t in range(len(of)):
         length = bags.start[t + 1] - bags.start[t]
         lengths[of[t]] = min(lengths[of[t]], length)

@@ -15,49 +15,52 @@ from querycloak.jit import kernel
 
 __all__ = ["Groups", "Sets", "TopDown", "partition_kernel"]
 
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
 
 class TopDown(NamedTuple):
     """What the kernel needs of a taxonomy."""
 
-    size: npt.NDArray[np.int32]
-    depth: npt.NDArray[np.int32]
-    leaves: npt.NDArray[np.int32]
-    ancestor: npt.NDArray[np.int32]
+    size: Int32s
+    depth: Int32s
+    leaves: Int32s
+    ancestor: Int32s
     """int32[n, height + 1], ancestor of each concept at each depth; itself below its own"""
 
 
 class Sets(NamedTuple):
     """One set of concepts a user, ascending."""
 
-    start: npt.NDArray[np.int64]
-    items: npt.NDArray[np.int32]
+    start: Int64s
+    items: Int32s
 
 
 class Groups(NamedTuple):
     """Room to sort the transactions of a part by the children of a node that they have."""
 
-    of: npt.NDArray[np.int32]
+    of: Int32s
     """int32[n], group of each place of `order`; -1 = merged back"""
-    size: npt.NDArray[np.int64]
+    size: Int64s
     """int64[n], transactions in each group"""
-    worth: npt.NDArray[np.int64]
+    worth: Int64s
     """int64[n], what a member gains by publishing the group's children instead of the node"""
-    example: npt.NDArray[np.int64]
+    example: Int64s
     """int64[n], the first transaction of each group"""
-    mark: npt.NDArray[np.uint64]
-    """uint64[n], hash of its children"""
-    table: npt.NDArray[np.int32]
+    mark: Int64s
+    """int64[n], hash of its children; equal ones are compared child by child"""
+    table: Int32s
     """int32[power of 2 > 2n], open addressing: hash to group, -1 = free"""
 
 
 @kernel
-def _child(tree, node, item):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _child(tree: TopDown, node: int, item: int) -> int:
     """Child of the node that the item lies under; the node itself where the item is the node."""
     return node if item == node else tree.ancestor[item, tree.depth[node] + 1]
 
 
 @kernel
-def _under(tree, sets, t, node):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _under(tree: TopDown, sets: Sets, t: int, node: int) -> tuple[int, int]:
     """Where the items of transaction t under the node begin and end: its subtree is a slice of concepts."""
     low, high = sets.start[t], sets.start[t + 1]
     mine = sets.items[low:high]
@@ -65,7 +68,7 @@ def _under(tree, sets, t, node):  # type: ignore[no-untyped-def]  # noqa: ANN001
 
 
 @kernel
-def _same_children(tree, sets, t, u, node):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _same_children(tree: TopDown, sets: Sets, t: int, u: int, node: int) -> bool:
     """Tell whether two transactions have items under the same children of the node."""
     i, end_i = _under(tree, sets, t, node)
     j, end_j = _under(tree, sets, u, node)
@@ -81,7 +84,9 @@ def _same_children(tree, sets, t, u, node):  # type: ignore[no-untyped-def]  # n
 
 
 @kernel
-def _group(tree, sets, order, part, node, k, groups):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _group(
+    tree: TopDown, sets: Sets, order: Int64s, part: tuple[int, int], node: int, k: int, groups: Groups
+) -> tuple[int, int]:
     """Group the transactions part[0]..part[1] of `order` by the children of the node that they have.
 
     Groups below k are merged back (-1), and so are transactions that have the node itself and nothing below it. Are
@@ -98,19 +103,19 @@ def _group(tree, sets, order, part, node, k, groups):  # type: ignore[no-untyped
     for at in range(low, high):
         t = order[at]
         i, end = _under(tree, sets, t, node)
-        mark, worth, previous = np.uint64(0), np.int64(tree.leaves[node] - tree.leaves[0]), -1
+        mark, worth, previous = 0, tree.leaves[node] - tree.leaves[0], -1
         for place in range(i, end):
             child = _child(tree, node, sets.items[place])
             if child != previous:
-                mark = (mark ^ np.uint64(child + 1)) * np.uint64(0x9E3779B97F4A7C15)
-                mark ^= mark >> np.uint64(29)
+                mark = (mark * 1_000_003 + child) & 0x7FFF_FFFF
+                mark ^= mark >> 15
                 worth += tree.leaves[0] - tree.leaves[child]
                 previous = child
         groups.of[at] = -1
         if previous == node and _child(tree, node, sets.items[i]) == node and i + 1 == end:
             back += 1
             continue
-        slot = np.int64(mark & np.uint64(room - 1))
+        slot = mark & (room - 1)
         while table[slot] >= 0:
             g = table[slot]
             if groups.mark[g] == mark and _same_children(tree, sets, groups.example[g], t, node):
@@ -123,7 +128,7 @@ def _group(tree, sets, order, part, node, k, groups):  # type: ignore[no-untyped
             count += 1
         groups.size[table[slot]] += 1
         groups.of[at] = table[slot]
-    gain, kept = np.int64(0), 0
+    gain, kept = 0, 0
     for g in range(count):
         if groups.size[g] < k:
             back += groups.size[g]
@@ -142,11 +147,11 @@ def _group(tree, sets, order, part, node, k, groups):  # type: ignore[no-untyped
         back += groups.size[least]
         groups.size[least] = 0
         kept -= 1
-    return count, gain if kept else np.int64(-1)
+    return count, gain if kept else -1
 
 
 @kernel
-def partition_kernel(tree, sets, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def partition_kernel(tree: TopDown, sets: Sets, k: int) -> tuple[Int32s, Int64s, Int32s]:
     """Drill from the root until nothing can be split: (part of each transaction, start, nodes of each part).
 
     At each step the part drills into the open node with the highest gain; ties go to the smaller concept. What is
@@ -163,7 +168,7 @@ def partition_kernel(tree, sets, k):  # type: ignore[no-untyped-def]  # noqa: AN
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
-        np.empty(n, np.uint64),
+        np.empty(n, np.int64),
         np.empty(room, np.int32),
     )
     # Parts waiting are disjoint and each has at most as many nodes as its shortest transaction has items.
@@ -180,7 +185,7 @@ def partition_kernel(tree, sets, k):  # type: ignore[no-untyped-def]  # noqa: AN
         low, high, first = waiting[pending]
         mine = nodes[first:filled].copy()
         filled = first
-        best, best_gain, best_node = -1, np.int64(-1), -1
+        best, best_gain, best_node = -1, -1, -1
         for m in range(len(mine)):
             node = mine[m]
             if node < 0:

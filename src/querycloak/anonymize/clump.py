@@ -46,7 +46,9 @@ class Clump(Settings):
     k: int = setting(5, "smallest number of users that share a published transaction", minimum=2)
     search: int = setting(10, "clusters with room that are tried for each user (r in the paper)", minimum=1)
     order: str = setting(
-        "decreasing", "order in which users are placed, by number of items", choices=("decreasing", "increasing", "random")
+        "decreasing",
+        "order in which users are placed, by number of items",
+        choices=("decreasing", "increasing", "random"),
     )
     duplicates: str = setting(
         "keep", "the same concept several times in a published transaction: keep, or drop", choices=("keep", "drop")
@@ -88,7 +90,9 @@ def clump(
     if settings.duplicates == "drop":
         shared = shared.distinct()
     progress.start("publishing")
-    length = "of the shortest transaction" if settings.duplicates == "keep" else "of distinct concepts after generalizing"
+    length = (
+        "of the shortest transaction" if settings.duplicates == "keep" else "of distinct concepts after generalizing"
+    )
     return release_generalized(
         log,
         concepts,
@@ -132,7 +136,9 @@ def clusters_of(
         kernels.refine_kernel(tree, transactions, of, settings.k, settings.search, settings.passes)
         return of, Bags(*kernels.generalize_kernel(tree, transactions, of))
     room = Bags(np.append(found.start, len(found.items)), found.items)  # each cluster has room for its seed
-    unused = np.arange(len(room.items)) - np.repeat(room.start[:-1], room.lengths) >= np.repeat(found.length, room.lengths)
+    unused = np.arange(len(room.items)) - np.repeat(room.start[:-1], room.lengths) >= np.repeat(
+        found.length, room.lengths
+    )
     return of, Bags(np.concatenate([[0], np.cumsum(found.length)]).astype(np.int64), room.items[~unused])
 
 

@@ -23,9 +23,7 @@ __all__ = ["release_generalized", "transactions_of"]
 Int64s = npt.NDArray[np.int64]
 
 
-def transactions_of(
-    log: QueryLog, concepts: ConceptLog, k: int, method: str, *, distinct: bool
-) -> tuple[Int64s, Bags]:
+def transactions_of(log: QueryLog, concepts: ConceptLog, k: int, method: str, *, distinct: bool) -> tuple[Int64s, Bags]:
     """Give the users that have a concept (int64[n], codes of the log) and the transaction of each.
 
     A transaction is the set of the user's concepts (`distinct`) or the bag of them, as often as they were asked.
@@ -82,7 +80,6 @@ def release_generalized(
     unknown = np.ones(len(log), dtype=np.bool_)
     unknown[concepts.known().row] = False
     unknown &= log.event & ~without[log.user]
-    leaves = int((taxonomy.size[published_bags.items] == 1).sum())
     statement = PrivacyStatement(
         method=method,
         settings=settings.to_json(),
@@ -91,14 +88,12 @@ def release_generalized(
         parameters={"k": k},
         unit="user",
         covers=(
-            f"the rows of every published id are the same, item by item, as those of at least {k - 1} other ids: "
-            f"whatever is known of a user's queries, an id is that user's with probability 1/{k} at most",
+            _same(k),
             "every published concept is, or lies above, a distinct concept that the user did ask about",
         ),
         does_not_cover=(
-            "no diversity: what all users of a cluster have in common is published, and holds for each of them; "
-            f"{leaves:,} of {len(published):,} rows are concepts at the bottom of the taxonomy, published as asked",
-            "a concept that only one cluster has is not hidden, however sensitive its label",
+            _no_diversity(int((taxonomy.size[published_bags.items] == 1).sum()), len(published)),
+            "a concept that only one cluster has is published all the same, however sensitive its label",
             length_is,
             "that a user is in the release is not hidden, and users without any concept are missing from it",
             "clusters are chosen by content: who knows the method and nearly all transactions may rule some out",
@@ -118,3 +113,17 @@ def release_generalized(
         figures=generalization(taxonomy, transactions, published_bags).figures(),
     )
     return Release(published, statement, truth, kind="items")
+
+
+def _same(k: int) -> str:
+    return (
+        f"the rows of every published id are the same, item by item, as those of at least {k - 1} other ids: "
+        f"whatever is known of a user's queries, it does not tell which of {k} or more ids is that user's"
+    )
+
+
+def _no_diversity(leaves: int, rows: int) -> str:
+    return (
+        "no diversity: what all users of a cluster have in common is published and holds for each of them; "
+        f"{leaves:,} of {rows:,} rows are concepts at the bottom of the taxonomy, published as they were asked"
+    )

@@ -83,4 +83,3 @@ def parts_of(sets: Bags, taxonomy: Taxonomy, k: int) -> tuple[npt.NDArray[np.int
     tree = kernels.TopDown(taxonomy.size, taxonomy.depth, taxonomy.leaves, ancestor)
     of, start, items = kernels.partition_kernel(tree, kernels.Sets(sets.start, sets.items), k)
     return of, Bags(start, items)
-

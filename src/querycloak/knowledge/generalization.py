@@ -1,4 +1,4 @@
-"""What generalizing items over a taxonomy costs: transactions as bags of concepts, their loss, and figures of a release.
+"""What generalizing over a taxonomy costs: transactions as bags of concepts, their loss, and figures of a release.
 
 Method and measure share this file, so that what a statement says and what a measure finds come from one definition
 (`docs/adr/0020-where-generalization-is-costed.md`).
@@ -7,7 +7,7 @@ Method and measure share this file, so that what a statement says and what a mea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ class Bags(NamedTuple):
         """int64[n]: how many items each bag has."""
         return np.diff(self.start)
 
-    def take(self, which: npt.NDArray[np.integer]) -> Bags:  # type: ignore[type-arg]
+    def take(self, which: npt.NDArray[np.integer[Any]]) -> Bags:
         """Give bags by number, each as often as it is named, in the order named."""
         lengths = self.lengths[which]
         start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from querycloak.jit import kernel
 
 __all__ = ["standing_kernel"]
 
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
 
 @kernel
-def standing_kernel(parent, size, height, original_start, original, published_start, published):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def standing_kernel(
+    parent: Int32s,
+    size: Int32s,
+    height: int,
+    original_start: Int64s,
+    original: Int32s,
+    published_start: Int64s,
+    published: Int32s,
+) -> int:
     """Size of the largest matching of published items to distinct items below them, summed over users.
 
     Subtrees are nested or disjoint, so greedy from the bottom up is the largest: a node matches as many of its

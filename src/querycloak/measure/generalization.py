@@ -1,4 +1,7 @@
-"""How far a release of concepts is generalized: distortion, length, level, density (Milani Fard and Wang, Section V)."""
+"""How far a release of concepts is generalized: distortion, length, level, density (Milani Fard and Wang 2010).
+
+The cost itself is in `knowledge.generalization`, which methods use too.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,6 @@ from querycloak.progress import QUIET, Progress
 from querycloak.records import Score
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from querycloak.randomness import Randomness
     from querycloak.records import ConceptLog, QueryLog, Release
 
@@ -80,5 +81,7 @@ def _standing(original: Bags, published: Bags, taxonomy: Taxonomy) -> int:
         owner = np.repeat(np.arange(len(bags.lengths), dtype=np.int32), bags.lengths)
         return bags_of(owner, new[number[first[bags.items]]], owners=len(bags.lengths))
 
-    arrays: tuple[npt.NDArray[np.generic], ...] = (*renumbered(original), *renumbered(published))
-    return int(standing_kernel(merged.parent, merged.size, merged.height, *arrays))
+    asked, claimed = renumbered(original), renumbered(published)
+    return standing_kernel(
+        merged.parent, merged.size, merged.height, asked.start, asked.items, claimed.start, claimed.items
+    )
