@@ -24,7 +24,8 @@ class TopDown(NamedTuple):
 
     size: Int32s
     depth: Int32s
-    leaves: Int32s
+    worth: Int64s
+    """int64[n], 1 - LM times the divisor: what publishing a concept saves over suppressing it"""
     ancestor: Int32s
     """int32[n, height + 1], ancestor of each concept at each depth; itself below its own"""
 
@@ -103,13 +104,13 @@ def _group(
     for at in range(low, high):
         t = order[at]
         i, end = _under(tree, sets, t, node)
-        mark, worth, previous = 0, tree.leaves[node] - tree.leaves[0], -1
+        mark, worth, previous = 0, -tree.worth[node], -1
         for place in range(i, end):
             child = _child(tree, node, sets.items[place])
             if child != previous:
                 mark = (mark * 1_000_003 + child) & 0x7FFF_FFFF
                 mark ^= mark >> 15
-                worth += tree.leaves[0] - tree.leaves[child]
+                worth += tree.worth[child]
                 previous = child
         groups.of[at] = -1
         if previous == node and _child(tree, node, sets.items[i]) == node and i + 1 == end:
@@ -194,13 +195,11 @@ def partition_kernel(tree: TopDown, sets: Sets, k: int) -> tuple[Int32s, Int64s,
                 mine[m] = -1 - node
                 continue
             _, gain = _group(tree, sets, order, (low, high), node, k, groups)
-            if gain < 0:
-                mine[m] = -1 - node
-            elif gain > best_gain or (gain == best_gain and node < best_node):
+            if gain > best_gain or (gain == best_gain and gain >= 0 and node < best_node):
                 best, best_gain, best_node = m, gain, node
         if best < 0:
             for m in range(len(mine)):
-                published[start[done] + m] = -1 - mine[m]
+                published[start[done] + m] = mine[m] if mine[m] >= 0 else -1 - mine[m]
             start[done + 1] = start[done] + len(mine)
             published[start[done] : start[done + 1]] = np.sort(published[start[done] : start[done + 1]])
             of[order[low:high]] = done

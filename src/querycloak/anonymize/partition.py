@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from querycloak.anonymize import _partition_kernels as kernels
 from querycloak.anonymize.generalized import release_generalized, transactions_of
-from querycloak.knowledge.generalization import Bags
+from querycloak.knowledge.generalization import Bags, leaf_loss
 from querycloak.progress import QUIET, Progress
 from querycloak.settings import Settings, setting
 
@@ -80,6 +80,7 @@ def parts_of(sets: Bags, taxonomy: Taxonomy, k: int) -> tuple[npt.NDArray[np.int
     ([0, 0], ['fruit', 'meat'])
     """
     ancestor = np.stack([taxonomy.ancestor_at_depth(d) for d in range(taxonomy.height + 1)], axis=1)
-    tree = kernels.TopDown(taxonomy.size, taxonomy.depth, taxonomy.leaves, ancestor)
+    loss, divisor = leaf_loss(taxonomy)
+    tree = kernels.TopDown(taxonomy.size, taxonomy.depth, divisor - loss, ancestor)
     of, start, items = kernels.partition_kernel(tree, kernels.Sets(sets.start, sets.items), k)
     return of, Bags(start, items)
