@@ -309,7 +309,7 @@ class AttackResult:
     """the bound that the release's statement claims, if any"""
     targets: int
     names_users: bool = True
-    """the attack names users; False where it counts something else that is risky, such as queries with a phone number"""
+    """the attack names users; False where it counts something else that is risky, such as phone numbers"""
     details: dict[str, float] = field(default_factory=dict)
 
 
