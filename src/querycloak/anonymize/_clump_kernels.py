@@ -84,9 +84,13 @@ def least_common(tree: Tree, a: Int32s, b: Int32s, stack: Int64s, out: Int32s) -
             loss += copies * tree.loss[node]
             if copies and not tree.carry:
                 continue
-            above = tree.parent[node]
-            if above == 0 or left_a == left_b:  # padding sees to the root; nothing is left to hand on
-                continue
+            if left_a == left_b or (done and top < 0):
+                continue  # nothing is left to hand on, or nothing that it could meet below the root
+            above = tree.parent[node]  # what is left is of one side: it climbs to where it may meet the other
+            while above and (top < 0 or above != stack[0, top]) and (done or item >= above + tree.size[above]):
+                above = tree.parent[above]
+            if above == 0:
+                continue  # padding sees to the root
             if top < 0 or stack[0, top] != above:
                 top += 1
                 stack[0, top], stack[1, top], stack[2, top] = above, 0, 0
