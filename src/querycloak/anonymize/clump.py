@@ -90,9 +90,6 @@ def clump(
     if settings.duplicates == "drop":
         shared = shared.distinct()
     progress.start("publishing")
-    length = (
-        "of the shortest transaction" if settings.duplicates == "keep" else "of distinct concepts after generalizing"
-    )
     return release_generalized(
         log,
         concepts,
@@ -105,7 +102,8 @@ def clump(
         transactions=bags,
         of=of,
         shared=shared,
-        length_is=f"the number of rows of an id is the number {length} in its cluster",
+        length_is="the number of rows of an id is the length of the shortest transaction in its cluster"
+        + (", less what was dropped as duplicate" if settings.duplicates == "drop" else ""),
     )
 
 

@@ -85,7 +85,7 @@ def release_generalized(
         settings=settings.to_json(),
         version=__version__,
         model=f"k-anonymity of users' generalized transactions, k = {k}",
-        parameters={"k": k},
+        parameters={"k": float(k)},
         unit="user",
         covers=(
             _same(k),
