@@ -108,7 +108,7 @@ def _group(
         for place in range(i, end):
             child = _child(tree, node, sets.items[place])
             if child != previous:
-                mark = (mark * 1_000_003 + child) & 0x7FFF_FFFF
+                mark = (mark * 1_000_003 + int(child)) & 0x7FFF_FFFF
                 mark ^= mark >> 15
                 worth += tree.worth[child]
                 previous = child
