@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.clump import largest_matching, naive_clump, naive_ggd, naive_lcg, naive_refine
-from trees import bags, lists, trees_with_bags
+from trees import FOOD, bag, bags, lists, trees_with_bags
 
 from querycloak.anonymize import _clump_kernels as kernels
 from querycloak.anonymize.clump import Clump, clusters_of
@@ -147,3 +147,14 @@ def test_generalizing_clusters_from_their_members_gives_what_the_greedy_pass_kep
     of, shared = clusters_of(bags(transactions), taxonomy, Clump(k=2), Randomness(seed=3))
     held = kernels.Transactions(*bags(transactions), np.arange(len(of)))
     assert lists(Bags(*kernels.generalize_kernel(tree_of(taxonomy), held, of))) == lists(shared)
+
+
+@pytest.mark.parametrize(("members", "moves"), [(3, False), (2, True)])
+def test_a_cluster_never_grows_to_twice_k(members, moves):
+    """The apple among the beef would fit better with the apples, but they may not be four for k = 2."""
+    transactions = [bag("apple")] * members + [bag("apple"), bag("beef"), bag("beef")]
+    of = np.array([0] * members + [1] * 3, dtype=np.int32)
+    held = kernels.Transactions(*bags(transactions), np.arange(len(of)))
+    gain, _ = kernels.refine_kernel(tree_of(FOOD), held, of, 2, 10, 4)
+    assert of.tolist() == [0] * members + [0 if moves else 1, 1, 1]
+    assert (gain > 0) == moves

@@ -10,6 +10,7 @@ from naive.partition import naive_partition
 from trees import bags, lists, trees_with_bags
 
 from querycloak.anonymize.partition import parts_of
+from querycloak.knowledge.taxonomy import Taxonomy
 
 
 @given(trees_with_bags(fewest=2, most=14, distinct=True), st.integers(2, 4))
@@ -25,15 +26,16 @@ def test_partition_like_the_naive_twin(case, k):
             assert largest_matching(taxonomy, nodes, sets[t]) == len(nodes)
 
 
+TWO_FORKS = Taxonomy.from_parents([-1, 0, 1, 1, 0, 4, 4], [["root"], ["a"], ["a1"], ["a2"], ["b"], ["b1"], ["b2"]])
+
+
 def test_all_alike_are_published_as_they_are():
-    taxonomy, sets = trees_of_twins()
-    of, shared = parts_of(bags(sets), taxonomy, k=3)
+    of, shared = parts_of(bags([[2, 3, 5]] * 6), TWO_FORKS, k=3)
     assert of.tolist() == [0] * 6
     assert lists(shared) == [[2, 3, 5]]
 
 
-def trees_of_twins():
-    from querycloak.knowledge.taxonomy import Taxonomy
-
-    taxonomy = Taxonomy.from_parents([-1, 0, 1, 1, 0, 4], [[str(i)] for i in range(6)])
-    return taxonomy, [[2, 3, 5]] * 6
+def test_of_two_nodes_that_gain_alike_the_first_is_split():
+    of, shared = parts_of(bags([[2, 5], [2, 6], [3, 5], [3, 6]]), TWO_FORKS, k=2)
+    assert of[0] == of[1] != of[2] == of[3]
+    assert sorted(lists(shared)) == [[2, 4], [3, 4]]
