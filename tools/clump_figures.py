@@ -6,6 +6,7 @@ Everything is seeded; only the times differ from run to run.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from dataclasses import dataclass
@@ -155,14 +156,14 @@ def by_size(bags: Bags, taxonomy: Taxonomy) -> None:
 
 
 def panel(left: int, title: str, ticks: list[str], lines: dict[str, list[float]], percent: bool) -> list[str]:
-    """Draw one panel: lines over evenly spaced ticks, from 0 to the highest value."""
+    """Draw one panel: lines over evenly spaced ticks, from 0 to 100 % or to a multiple of 4."""
     width, height, top = 250, 190, 46
-    highest = max(max(values) for values in lines.values()) * 1.05
+    highest = 1.0 if percent else 4.0 * math.ceil(max(max(values) for values in lines.values()) / 4)
     out = [f'<text x="{left}" y="{top - 16}" font-weight="bold">{title}</text>']
     for step in range(5):
         y = top + height * (1 - step / 4)
         value = highest * step / 4
-        label = f"{value:.0%}" if percent else f"{value:.1f}"
+        label = f"{value:.0%}" if percent else f"{value:.0f}"
         out.append(f'<line x1="{left}" y1="{y:.0f}" x2="{left + width}" y2="{y:.0f}" stroke="#ddd"/>')
         out.append(f'<text x="{left - 6}" y="{y + 4:.0f}" text-anchor="end">{label}</text>')
     xs = [left + 16 + (width - 32) * i / (len(ticks) - 1) for i in range(len(ticks))]
