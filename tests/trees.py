@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from querycloak.knowledge.generalization import Bags
 from querycloak.knowledge.taxonomy import Taxonomy
+from querycloak.records import ConceptLog, QueryLog
 
 FOOD = Taxonomy.from_parents(
     [-1, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3],
@@ -24,6 +25,19 @@ def bag(words: str) -> list[int]:
     return sorted(labels.index(word) for word in words.split())
 
 
+TABLE_II = [
+    bag(line)
+    for line in (
+        "orange chicken beef",
+        "banana beef cheese",
+        "chicken milk butter",
+        "apple chicken",
+        "chicken beef",
+    )
+]
+"""t1 to t5 of the paper's complete example."""
+
+
 def words(items) -> list[str]:
     return sorted(FOOD.label(int(c)) for c in items)
 
@@ -36,6 +50,26 @@ def bags(lists) -> Bags:
 
 def lists(found: Bags) -> list[list[int]]:
     return [found.items[a:b].tolist() for a, b in zip(found.start[:-1], found.start[1:], strict=True)]
+
+
+def log_of(transactions, taxonomy=FOOD, *, unmapped=()):
+    """A log in which user u asks for each of its concepts, and users of `unmapped` for something unknown."""
+    rows = [(f"u{u}", taxonomy.label(c), c) for u, items in enumerate(transactions) for c in items]
+    rows += [(name, "zzz", -1) for name in unmapped]
+    log = QueryLog.of([r[0] for r in rows], [r[1] for r in rows])
+    return log, concept_log(log, [r[2] for r in rows])
+
+
+def concept_log(log, concept):
+    return ConceptLog(np.arange(len(log), dtype=np.int64), log.user, log.query, np.array(concept, dtype=np.int32))
+
+
+def published(release):
+    """Rows of each published id, in order: label and path."""
+    log, out = release.log, {}
+    for user, query, category in zip(log.user.tolist(), log.query.tolist(), log.category.tolist(), strict=True):
+        out.setdefault(log.users[user], []).append((log.queries[query], log.categories[category]))
+    return out
 
 
 @st.composite

@@ -135,6 +135,13 @@ def by_setting(bags: Bags, taxonomy: Taxonomy) -> dict[str, list[Generalization]
         ("--order random", {"order": "random"}),
         ("--lcg printed", {"lcg": "printed"}),
         ("--leftovers search", {"leftovers": "search"}),
+        ("--choose total --lcg printed", {"choose": "total", "lcg": "printed"}),
+        (
+            "--choose total --lcg printed --order increasing",
+            {"choose": "total", "lcg": "printed", "order": "increasing"},
+        ),
+        ("--order increasing --refine", {"order": "increasing", "refine": True}),
+        ("--order random --refine", {"order": "random", "refine": True}),
     ]
     variants += [(f"--refine --passes {n}", {"refine": True, "passes": n}) for n in (1, 2, 4, 8)]
     for name, settings in variants:

@@ -9,25 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.clump import largest_matching, naive_ggd, naive_lcg
-from test_clump_kernels import lcg
-from trees import FOOD, bag, bags, words
+from trees import FOOD, TABLE_II, bag, bags, log_of, published, words
 
 from querycloak.anonymize.clump import Clump, clump, clusters_of
 from querycloak.errors import InputError, ParameterError
 from querycloak.knowledge.generalization import generalization
 from querycloak.randomness import Randomness
-from querycloak.records import ConceptLog, QueryLog
-
-TABLE_II = [
-    bag(line)
-    for line in (
-        "orange chicken beef",
-        "banana beef cheese",
-        "chicken milk butter",
-        "apple chicken",
-        "chicken beef",
-    )
-]
 
 EXAMPLES = [
     (["orange beef", "apple chicken beef"], "fruit beef"),
@@ -37,37 +24,19 @@ EXAMPLES = [
 ]
 
 
-def log_of(transactions, taxonomy=FOOD, *, unmapped=()):
-    """A log in which user u asks for each of its concepts, and users of `unmapped` for something unknown."""
-    rows = [(f"u{u}", taxonomy.label(c), c) for u, items in enumerate(transactions) for c in items]
-    rows += [(name, "zzz", -1) for name in unmapped]
-    log = QueryLog.of([r[0] for r in rows], [r[1] for r in rows])
-    concept = np.array([r[2] for r in rows], dtype=np.int32)
-    return log, ConceptLog(np.arange(len(log), dtype=np.int64), log.user, log.query, concept)
-
-
 def run(transactions, /, *, unmapped=(), seed=1, taxonomy=FOOD, **settings):
     log, concepts = log_of(transactions, taxonomy, unmapped=unmapped)
     return log, clump(log, Clump(**settings), Randomness(seed), concepts=concepts, taxonomy=taxonomy)
-
-
-def published(release):
-    """Rows of each published id, in order: label and path."""
-    log, out = release.log, {}
-    for user, query, category in zip(log.user.tolist(), log.query.tolist(), log.category.tolist(), strict=True):
-        out.setdefault(log.users[user], []).append((log.queries[query], log.categories[category]))
-    return out
 
 
 @pytest.mark.parametrize("form", ["least", "printed"])
 @pytest.mark.parametrize(("members", "expected"), EXAMPLES)
 def test_examples_2_and_5(members, expected, form):
     given_bags = [bag(m) for m in members]
-    shared = given_bags[0]
-    for other in given_bags[1:]:
-        shared = lcg(FOOD, shared, other, form)
-    assert words(shared) == sorted(expected.split())
-    assert naive_lcg(FOOD, given_bags, form) == shared
+    of, shared = clusters_of(bags(given_bags), FOOD, Clump(k=len(members), lcg=form), Randomness(seed=1))
+    assert set(of.tolist()) == {0}
+    assert words(shared.items) == sorted(expected.split())
+    assert naive_lcg(FOOD, given_bags, form) == shared.items.tolist()
 
 
 def test_example_3_distortion():

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from test_clump import TABLE_II, log_of, published
-from trees import FOOD, bags, words
+from trees import FOOD, TABLE_II, bags, log_of, published, words
 
 from querycloak.anonymize.partition import Partition, partition, parts_of
 from querycloak.errors import InputError, ParameterError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from naive.clump import largest_matching
-from trees import FOOD, bag, bags, trees_with_bags
+from trees import FOOD, TABLE_II, bag, bags, concept_log, log_of, trees_with_bags
 
 from querycloak.anonymize.clump import Clump, clump
 from querycloak.errors import InputError
@@ -17,29 +17,11 @@ from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.measure._generalization_kernels import standing_kernel
 from querycloak.measure.generalization import generalization
 from querycloak.randomness import Randomness
-from querycloak.records import ConceptLog, QueryLog
-
-TRANSACTIONS = [
-    bag(line)
-    for line in (
-        "orange chicken beef",
-        "banana beef cheese",
-        "chicken milk butter",
-        "apple chicken",
-        "chicken beef",
-    )
-]
 
 
-def concept_log(log, concept):
-    return ConceptLog(np.arange(len(log), dtype=np.int64), log.user, log.query, np.array(concept, dtype=np.int32))
-
-
-def made(transactions=TRANSACTIONS, taxonomy=FOOD, /, **settings):
+def made(transactions=TABLE_II, taxonomy=FOOD, /, **settings):
     """(log, release, concepts, concepts of the release)."""
-    rows = [(f"u{u}", c) for u, items in enumerate(transactions) for c in items]
-    log = QueryLog.of([u for u, _ in rows], [taxonomy.label(c) for _, c in rows])
-    concepts = concept_log(log, [c for _, c in rows])
+    log, concepts = log_of(transactions, taxonomy)
     release = clump(log, Clump(**settings), Randomness(1), concepts=concepts, taxonomy=taxonomy)
     return log, release, concepts, of_release(release, taxonomy)
 
@@ -86,12 +68,12 @@ def test_users_left_out_count_as_suppressed():
     gone = release.log.user == 0
     fewer = replace(release, log=release.log.take(~gone))
     rest = concept_log(fewer.log, theirs.concept[~gone])
-    length = len(TRANSACTIONS[int(release.truth.user[0])])
+    length = len(TABLE_II[int(release.truth.user[0])])
     assert measured(log, fewer, concepts, rest).details["items suppressed, share"] >= length / 13
 
 
 def test_bags_are_counted_where_the_release_says_bags():
-    twice = [[c for c in items for _ in range(2)] for items in TRANSACTIONS]
+    twice = [[c for c in items for _ in range(2)] for items in TABLE_II]
     log, release, concepts, theirs = made(twice, k=2, transactions="bags")
     score = measured(log, release, concepts, theirs)
     assert score.details["distortion, worst case"] == 26
