@@ -48,7 +48,7 @@ def naive_clump(
     if order == "random":
         places = list(shuffled)
     else:
-        places.sort(key=lambda t: -len(bags[t]) if order == "decreasing" else len(bags[t]))
+        places.sort(key=lambda t: (-len(bags[t]) if order == "decreasing" else len(bags[t]), sorted(bags[t])))
     count = len(bags) // k
     members = [[places[c * k]] for c in range(count)]
     shared = [sorted(bags[m[0]]) for m in members]

@@ -13,12 +13,14 @@ the cluster. Any other common generalization has at most as many items in every 
 
 Departures from the paper, each an option: remainders are carried up (Algorithm 2 forgets them, and Lemma 1 then
 fails; `lcg`), and the best cluster is where GGD rises least (Algorithm 1 takes the lowest GGD, which draws
-transactions to clusters that are still small; `choose`). `docs/methods/clump.md` has the figures.
+transactions to clusters that are still small; `choose`). Transactions of one length are ordered by their concepts.
+`docs/methods/clump.md` has the figures.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -141,8 +143,15 @@ def clusters_of(
 
 
 def _order(bags: Bags, settings: Clump, random: Randomness) -> npt.NDArray[np.int64]:
-    """Give the order of assignment (Step 1); transactions of one length keep theirs."""
+    """Give the order of assignment (Step 1): int64[n].
+
+    The paper leaves transactions of one length in any order. Here they go by their concepts, which lie depth-first:
+    similar ones come near each other, and so near each other's clusters.
+    """
     if settings.order == "random":
         return random.child("order").permutation(len(bags.lengths))
-    keys = -bags.lengths if settings.order == "decreasing" else bags.lengths
-    return np.argsort(keys, kind="stable").astype(np.int64)
+    raw = bags.items.astype(">i4").tobytes()  # bytes, big end first, compare as the lists of concepts do
+    keys = [raw[4 * a : 4 * b] for a, b in pairwise(bags.start.tolist())]
+    order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+    lengths = bags.lengths[order]
+    return order[np.argsort(-lengths if settings.order == "decreasing" else lengths, kind="stable")]
