@@ -134,7 +134,8 @@ def _join(
 def _admit(tree: Tree, bags: Transactions, clusters: Clusters, t: int, c: int, stack: Int64s, out: Int32s) -> None:
     """Put transaction t into cluster c."""
     length, cost = _join(tree, bags, clusters, t, c, stack, out)
-    clusters.items[clusters.start[c] : clusters.start[c] + length] = np.sort(out[:length])
+    out[:length].sort()
+    clusters.items[clusters.start[c] : clusters.start[c] + length] = out[:length]
     clusters.length[c] = length
     clusters.cost[c] = cost
     clusters.size[c] += 1
@@ -209,14 +210,9 @@ def clump_kernel(tree: Tree, bags: Transactions, k: int, search: int, all_leftov
 
 @kernel
 def _put(tree: Tree, a: Int32s, b: Int32s, stack: Int64s, into: Int32s) -> int:
-    """LCG of two bags in ascending order, by insertion: bags are short. Gives its length."""
+    """LCG of two bags, in ascending order. Gives its length."""
     length, _ = least_common(tree, a, b, stack, into)
-    for i in range(1, length):
-        item, j = into[i], i - 1
-        while j >= 0 and into[j] > item:
-            into[j + 1] = into[j]
-            j -= 1
-        into[j + 1] = item
+    into[:length].sort()
     return length
 
 

@@ -135,11 +135,9 @@ def clusters_of(
         progress.start("refining")
         kernels.refine_kernel(tree, transactions, of, settings.k, settings.search, settings.passes)
         return of, Bags(*kernels.generalize_kernel(tree, transactions, of))
-    room = Bags(np.append(found.start, len(found.items)), found.items)  # each cluster has room for its seed
-    unused = np.arange(len(room.items)) - np.repeat(room.start[:-1], room.lengths) >= np.repeat(
-        found.length, room.lengths
-    )
-    return of, Bags(np.concatenate([[0], np.cumsum(found.length)]).astype(np.int64), room.items[~unused])
+    end = np.cumsum(found.length, dtype=np.int64)  # each cluster has room for its seed; leave out what it did not need
+    place = np.repeat(found.start - end + found.length, found.length) + np.arange(end[-1])
+    return of, Bags(np.concatenate([[0], end]), found.items[place])
 
 
 def _order(bags: Bags, settings: Clump, random: Randomness) -> npt.NDArray[np.int64]:
