@@ -89,7 +89,7 @@ class Mechanism:
         done = 0
         while done < len(order):
             left = min(len(order) - done, 1 << 20)
-            done = draw(self.cells, order, concept, epsilon, random.words(5 * left + 64), done, out)
+            done = draw(self.cells, order, concept, epsilon, random.words(6 * left + 64), done, out)
         return out
 
     def probabilities(self, concept: int, epsilon: float) -> dict[int, Fraction]:
