@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.method_options import SETTINGS_KEY
+from querycloak.cli.setting_options import given_settings
 
 __all__ = ["anonymize"]
 
@@ -26,15 +26,6 @@ def anonymize(
         typer.Option(help="Which column plays which role: `user=uid,query=q`.", show_default=False),
     ] = None,
     taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
-    directory: Annotated[
-        Path | None,
-        typer.Option(
-            help="Directory of sites: a table site → category, or an Open Directory dump.", show_default=False
-        ),
-    ] = None,
-    resolver: Annotated[
-        Path | None, typer.Option(help="Table query → URL, for logs without clicks.", show_default=False)
-    ] = None,
     truth: Annotated[
         Path | None,
         typer.Option(
@@ -55,10 +46,10 @@ def anonymize(
     Example: `querycloak anonymize log.tsv -o release.tsv --method sweep --min-query-users 5`
     """
     from querycloak import api
-    from querycloak.cli.inputs import check_output, parse_columns
+    from querycloak.cli.inputs import check_outputs, parse_columns
     from querycloak.cli.progress import ShownProgress
 
-    check_output(output, log, truth)
+    check_outputs(log, output, truth)
     with ShownProgress() as progress:
         progress.tell_compiling()
         progress.start("reading the log")
@@ -70,10 +61,8 @@ def anonymize(
             method,
             seed=seed,
             taxonomy=taxonomy,
-            directory=None if directory is None else api.load_directory(directory),
-            resolver=None if resolver is None else api.load_resolver(resolver),
             progress=progress,
-            **context.meta.get(SETTINGS_KEY, {}),
+            **given_settings(context),
         )
         progress.start("writing the release")
         api.write_release(release, output)

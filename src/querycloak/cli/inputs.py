@@ -9,7 +9,7 @@ from querycloak.errors import OutputError, UserError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["check_output", "parse_columns"]
+__all__ = ["check_outputs", "parse_columns"]
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
@@ -27,12 +27,12 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
     return out
 
 
-def check_output(output: Path, *others: Path | None) -> None:
-    """Refuse, before any work is done, an output that cannot be written or would overwrite an input."""
-    if output.is_dir():
-        raise OutputError(f"{output} is a directory: name a file.")
-    if not output.parent.is_dir():
-        raise OutputError(f"{output.parent} does not exist: make the directory first.")
-    for other in others:
-        if other is not None and other.exists() and output.exists() and other.samefile(output):
-            raise OutputError(f"{output} is also an input: choose another output.")
+def check_outputs(log: Path, *outputs: Path | None) -> None:
+    """Refuse, before any work is done, an output that cannot be written or that would overwrite the log."""
+    from querycloak.io import check_output
+
+    for output in outputs:
+        if output is not None:
+            check_output(output)
+            if output.exists() and log.exists() and output.samefile(log):
+                raise OutputError(f"{output} is the input itself: choose another output.")

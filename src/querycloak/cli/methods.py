@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from querycloak.catalog import METHODS, method
-from querycloak.cli.method_options import settings_lines
+from querycloak.cli.setting_options import describe_options
 
 __all__ = ["methods"]
 
@@ -23,5 +23,5 @@ def methods(
         return
     entry = method(name)
     typer.echo(f"{entry.name}: {entry.summary}\nguarantee: {entry.guarantee}")
-    for line in settings_lines(entry):
+    for line in describe_options(entry.settings):
         typer.echo("  " + line.replace("`", ""))

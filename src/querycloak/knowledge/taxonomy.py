@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence  # noqa: TC003 - for the dataclass
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -158,13 +158,15 @@ class Taxonomy:
         senses = self.find(label)
         if senses:
             return senses[0]
-        if "/" in label and label in self._concept_of_path:
-            return self._concept_of_path[label]
+        path = label.replace("_", " ")
+        if "/" in label and path in self.concept_of_path:
+            return self.concept_of_path[path]
         near = ", ".join(repr(name) for name in self.nearest_labels(label))
         raise UnknownNameError(f"There is no concept {label!r} in the taxonomy {self.name}. The nearest are: {near}.")
 
     @cached_property
-    def _concept_of_path(self) -> dict[str, int]:
+    def concept_of_path(self) -> dict[str, int]:
+        """The concept of every path of `paths`; the first where several share it."""
         return {path: concept for concept, path in reversed(list(enumerate(self.paths)))}
 
     @classmethod
@@ -183,7 +185,7 @@ class Taxonomy:
     @classmethod
     def from_parents(
         cls,
-        parents: Sequence[int] | Int32s,
+        parents: Sequence[int] | npt.NDArray[np.integer[Any]],
         labels: Sequence[Sequence[str]],
         *,
         name: str = "taxonomy",
@@ -199,7 +201,7 @@ class Taxonomy:
     @classmethod
     def from_parents_with_order(
         cls,
-        parents: Sequence[int] | Int32s,
+        parents: Sequence[int] | npt.NDArray[np.integer[Any]],
         labels: Sequence[Sequence[str]],
         *,
         name: str = "taxonomy",

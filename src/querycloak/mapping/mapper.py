@@ -1,0 +1,255 @@
+"""From queries to concepts: the pipeline, once per distinct query, in memory and over all cores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.errors import ParameterError, UnknownNameError
+from querycloak.mapping.lexicon import Lexicon
+from querycloak.mapping.modes import MODES, Mode
+from querycloak.mapping.parallel import WorkerError, Workers, pack_block, workers_for
+from querycloak.mapping.phrases import in_context, noun_phrases
+from querycloak.mapping.trace import ClauseTrace, Trace
+from querycloak.mapping.words import clauses
+from querycloak.progress import QUIET
+from querycloak.records import NO_CODE, ConceptLog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import polars as pl
+
+    from querycloak.knowledge.directory import SiteDirectory
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.mapping.lexicon import Word
+    from querycloak.mapping.parallel import Block
+    from querycloak.progress import Progress
+    from querycloak.records import QueryLog
+
+__all__ = ["Mapper", "QueryConcepts", "map_log"]
+
+DEFAULT_MODE: Final[Mode] = "segments"
+_QUERIES_KEPT: Final = 1_000_000
+"""Queries remembered at most; then the memory starts anew."""
+_BLOCK: Final = 20_000
+"""Queries that are mapped in one go, between two words of progress."""
+
+
+@dataclass(frozen=True, eq=False)
+class QueryConcepts:
+    """The concepts of distinct queries: those of query q are concept[start[q] : start[q + 1]], at least one."""
+
+    start: npt.NDArray[np.int64]
+    """int64[n + 1]"""
+    concept: npt.NDArray[np.int32]
+    """int32[m], -1 = a unit that has no concept"""
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def of(self, query: int) -> list[int]:
+        """Give the concepts of one query, by its code."""
+        found: list[int] = self.concept[self.start[query] : self.start[query + 1]].tolist()
+        return found
+
+    def mapped(self) -> npt.NDArray[np.bool_]:
+        """bool[n]: whether a query has any concept."""
+        return np.logical_or.reduceat(self.concept != NO_CODE, self.start[:-1]) if len(self) else np.zeros(0, np.bool_)
+
+
+class Mapper:
+    """Maps queries to the concepts of a taxonomy.
+
+    >>> from querycloak.knowledge.taxonomy import Taxonomy
+    >>> labels = [["entity"], ["sport"], ["water sport"], ["place"], ["Mediterranean"]]
+    >>> mapper = Mapper(Taxonomy.from_parents([-1, 0, 1, 0, 3], labels))
+    >>> [mapper.taxonomy.label(c) for c in mapper.concepts("Exciting water sports in the Mediterranean")]
+    ['water sport', 'Mediterranean']
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy,
+        mode: str = DEFAULT_MODE,
+        *,
+        weight: npt.NDArray[Any] | None = None,
+        directory: SiteDirectory | None = None,
+    ) -> None:
+        """Read the labels of the taxonomy.
+
+        `weight` is one number per concept that chooses among equal labels. With a `directory` of sites in this
+        taxonomy, a query that is the address of a listed site stands for the site's category, and `weight` is by
+        default the number of sites.
+        """
+        if mode not in MODES:
+            raise UnknownNameError.of("mapping mode", mode, MODES)
+        if directory is not None and directory.taxonomy is not taxonomy:
+            raise ParameterError("The directory's categories are not those of the taxonomy: pass directory.taxonomy.")
+        self.taxonomy = taxonomy
+        self.mode = mode
+        self.directory = directory
+        self.lexicon = Lexicon(taxonomy, directory.site_count if weight is None and directory is not None else weight)
+        self._known: dict[str, tuple[int, ...]] = {}
+        self._last: tuple[pl.Series, QueryConcepts] | None = None
+
+    def __repr__(self) -> str:
+        return f"Mapper({self.taxonomy!r}, {self.mode})"
+
+    def concepts(self, text: str) -> tuple[int, ...]:
+        """Give the concepts of a query, one per unit, -1 where a unit has none; at least one."""
+        category = self._category(text)
+        return self._by_words(text) if category == NO_CODE else (category,)
+
+    def _by_words(self, text: str) -> tuple[int, ...]:
+        found = self._known.get(text)
+        if found is None:
+            if len(self._known) >= _QUERIES_KEPT:
+                self._known.clear()
+            found = self._known[text] = map_text(text, self.lexicon, self.mode)
+        return found
+
+    def map_query(self, text: str) -> Trace:
+        """Map a query and keep every step."""
+        read = read_query(text, self.lexicon)
+        find = MODES[self.mode]
+        done = [
+            ClauseTrace(tuple(words), classes, tuple(phrases), tuple(find(words, classes, phrases, self.lexicon)))
+            for words, classes, phrases in read
+        ]
+        return Trace(text, self.mode, tuple(done), self.taxonomy, self.lexicon, self._category(text))
+
+    def explain(self, text: str) -> list[tuple[str, list[str]]]:
+        """Give the steps of a query's mapping: (title, lines)."""
+        return self.map_query(text).explain()
+
+    def map_queries(
+        self, queries: pl.Series | Sequence[str], workers: int | None = None, progress: Progress = QUIET
+    ) -> QueryConcepts:
+        """Map distinct queries, in the order given. `workers` is the number of processes (default: as many as pay).
+
+        The result of the last call is kept, so that to map the queries of the same log again costs nothing.
+        """
+        import polars as pl
+
+        if self._last is not None and self._last[0] is queries and len(queries) == len(self._last[1]):
+            return self._last[1]
+        series = queries if isinstance(queries, pl.Series) else pl.Series(queries, dtype=pl.String)
+        progress.start("mapping queries to concepts", len(series))
+        count = workers_for(len(series), workers)
+        blocks = self._in_processes(series, count, progress) if count > 1 else None
+        by_words = _join(self._in_blocks(series, progress) if blocks is None else blocks)
+        found = self._look_up_sites(series, by_words)
+        self._last = (series, found)
+        return found
+
+    def _in_blocks(self, queries: pl.Series, progress: Progress) -> Iterator[Block]:
+        """Map in this process; few queries are remembered one by one, many would not fit."""
+        one = (
+            self.concepts if len(queries) <= _QUERIES_KEPT else partial(map_text, lexicon=self.lexicon, mode=self.mode)
+        )
+        for start in range(0, len(queries), _BLOCK):
+            texts = queries[start : start + _BLOCK].to_list()
+            yield pack_block([one(text) for text in texts])
+            progress.advance(len(texts))
+
+    def _in_processes(self, queries: pl.Series, count: int, progress: Progress) -> list[Block] | None:
+        """Map in other processes; None where they cannot be had."""
+        blocks = []
+        try:
+            with Workers(self.lexicon, self.mode, count) as pool:
+                for block in pool.map(queries, _BLOCK):
+                    blocks.append(block)
+                    progress.advance(len(block[0]))
+        except WorkerError:
+            progress.note("Mapping goes on in one process: further ones could not be started.")
+            progress.start("mapping queries to concepts", len(queries))
+            return None
+        return blocks
+
+    def _category(self, text: str) -> int:
+        """Give the category of a query that is the address of a listed site, or -1."""
+        if self.directory is None:
+            return NO_CODE
+        from querycloak.mapping.sites import categorise, site_of_query
+
+        site = site_of_query(text)
+        return NO_CODE if site is None else int(categorise([site.site], self.directory)[0])
+
+    def _look_up_sites(self, queries: pl.Series, found: QueryConcepts) -> QueryConcepts:
+        """Put the category in place of the words for queries that are addresses of listed sites."""
+        if self.directory is None:
+            return found
+        from querycloak.mapping.sites import categorise, site_of_query
+
+        sites = {i: site.site for i, text in enumerate(queries) if (site := site_of_query(text)) is not None}
+        category = np.full(len(found), NO_CODE, np.int32)
+        category[list(sites)] = categorise(list(sites.values()), self.directory)
+        listed = category != NO_CODE
+        count = np.where(listed, 1, np.diff(found.start))
+        first = np.zeros(len(found.concept), np.bool_)
+        first[found.start[:-1]] = True
+        owner = np.repeat(np.arange(len(found)), np.diff(found.start))
+        keep = ~listed[owner] | first
+        concept = np.where(listed[owner], category[owner], found.concept)[keep]
+        return QueryConcepts(np.concatenate([np.zeros(1, np.int64), np.cumsum(count)]), concept)
+
+
+def map_log(log: QueryLog, mapper: Mapper, progress: Progress = QUIET) -> ConceptLog:
+    """Give the concepts of every query event of a log: one row per (event, unit), in the order of the log."""
+    found = mapper.map_queries(log.queries, progress=progress)
+    row = np.flatnonzero(log.event).astype(np.int64)
+    query = log.query[row]
+    first = found.start[query]
+    count = found.start[query + 1] - first
+    event = np.repeat(np.arange(len(row)), count)
+    within = np.arange(len(event)) - np.repeat(np.cumsum(count) - count, count)
+    return ConceptLog(
+        row=row[event],
+        user=log.user[row[event]],
+        query=query[event],
+        concept=found.concept[first[event] + within],
+    )
+
+
+def map_text(text: str, lexicon: Lexicon, mode: str) -> tuple[int, ...]:
+    """Give the concepts of a query's units."""
+    find = MODES[mode]
+    units = [
+        unit.concept
+        for words, classes, phrases in read_query(text, lexicon)
+        for unit in find(words, classes, phrases, lexicon)
+    ]
+    return tuple(units) or (NO_CODE,)
+
+
+def read_query(text: str, lexicon: Lexicon) -> list[tuple[list[Word], str, list[tuple[int, int]]]]:
+    """Give the clauses of a query: words, their classes, and the noun phrases.
+
+    A query without a noun phrase has one all the same, its last word that is no stop word and no number: people search
+    for "swim" and "sexy" too.
+    """
+    word = lexicon.word
+    out = []
+    for clause in clauses(text):
+        words = [word(w) for w in clause]
+        classes = in_context("".join([w.letter for w in words]))
+        out.append((words, classes, noun_phrases(classes)))
+    if not any(phrases for _, _, phrases in out):
+        for c in range(len(out) - 1, -1, -1):
+            words, classes, _ = out[c]
+            for i in range(len(words) - 1, -1, -1):
+                if not words[i].stop and classes[i] != "c":
+                    out[c] = (words, classes[:i] + "n" + classes[i + 1 :], [(i, i + 1)])
+                    return out
+    return out
+
+
+def _join(blocks: Iterable[Block]) -> QueryConcepts:
+    parts = list(blocks)
+    count = np.concatenate([np.zeros(1, np.int64), *(count for count, _ in parts)])
+    return QueryConcepts(np.cumsum(count), np.concatenate([np.zeros(0, np.int32), *(found for _, found in parts)]))
