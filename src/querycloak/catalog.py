@@ -127,6 +127,13 @@ METHODS: dict[str, Method] = {
             "new user ids; queries with personal identifiers and rare queries left out (what naive publishers do)",
             "none",
         ),
+        _batch(
+            "semantic-dp",
+            "SemanticDp",
+            "each query replaced by one drawn near its meaning; as many rows per user as before",
+            "epsilon-differential privacy of the concepts of each user's queries",
+            ("concepts", "taxonomy"),
+        ),
     )
 }
 
