@@ -22,7 +22,9 @@ def attack(
     only: Annotated[str | None, typer.Option(help="Names of attacks, separated by commas.", show_default=False)] = None,
     max_risk: Annotated[
         float | None,
-        typer.Option(help="Exit with 1 where an attack's rate is above this.", min=0, max=1, show_default=False),
+        typer.Option(
+            help="Exit with 1 where an attack names users at a rate above this.", min=0, max=1, show_default=False
+        ),
     ] = None,
     columns: Annotated[
         str | None, typer.Option(help="Columns of the log: `user=uid,query=q`.", show_default=False)
@@ -51,7 +53,7 @@ def attack(
         print_json(results)
     else:
         print_table(["attack", "rate", "95 % interval", "guessing", "bound", "targets"], attack_rows(results))
-    over = [r for r in results if max_risk is not None and r.rate > max_risk]
+    over = [r for r in results if max_risk is not None and r.names_users and r.rate > max_risk]
     if over:
         worst = max(over, key=lambda r: r.rate)
         raise CheckFailedError(
