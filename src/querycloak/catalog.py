@@ -134,6 +134,19 @@ METHODS: dict[str, Method] = {
             "epsilon-differential privacy of the concepts of each user's queries",
             ("concepts", "taxonomy"),
         ),
+        _batch(
+            "histogram-dp",
+            "HistogramDp",
+            "a noisy histogram of concepts for each user",
+            "epsilon-differential privacy of each user's queries",
+            ("concepts", "taxonomy"),
+        ),
+        _batch(
+            "frequent-queries",
+            "FrequentQueries",
+            "a table of the queries that many users asked, with noisy counts; or the log of them",
+            "(epsilon, delta)-differential privacy of each user",
+        ),
     )
 }
 
