@@ -23,8 +23,10 @@ log = read_log(sys.argv[1])
 done = time.perf_counter()
 usage = resource.getrusage(resource.RUSAGE_SELF)
 peak = usage.ru_maxrss / 2**20
-print(json.dumps({"import": loaded - start, "read": done - loaded, "peak": peak, "cpu": usage.ru_utime + usage.ru_stime, "rows": len(log),
-                  "users": len(log.users), "queries": len(log.queries), "urls": len(log.urls)}))
+print(json.dumps({
+    "read": done - loaded, "peak": peak, "cpu": usage.ru_utime + usage.ru_stime,
+    "rows": len(log), "queries": len(log.queries),
+}))
 """
 
 
@@ -60,16 +62,15 @@ def main() -> None:
         generate(path, lines)
         packed = Path(folder) / "log.tsv.gz"
         subprocess.run(["gzip", "-1", "-k", str(path)], check=True)
-        print(
-            f"{'file':>10} {'MB':>6} {'rows':>10} {'queries':>10} {'read s':>7} {'CPU s':>6} {'rows/s':>10} {'peak GB':>8}"
-        )
+        names = ("MB", "rows", "queries", "read s", "CPU s", "rows/s", "peak GB")
+        print(f"{'file':>5}" + "".join(f"{name:>11}" for name in names))
         for file in (path, packed):
             out = subprocess.run([sys.executable, "-c", MEASURE, str(file)], check=True, capture_output=True, text=True)
             found = json.loads(out.stdout)
-            rate = found["rows"] / found["read"]
+            size, rate = file.stat().st_size / 1e6, found["rows"] / found["read"]
             print(
-                f"{file.suffix:>10} {file.stat().st_size / 1e6:6.0f} {found['rows']:10,} {found['queries']:10,} "
-                f"{found['read']:7.2f} {found['cpu']:6.1f} {rate:10,.0f} {found['peak']:8.2f}"
+                f"{file.suffix:>5}{size:11.0f}{found['rows']:11,}{found['queries']:11,}{found['read']:11.2f}"
+                f"{found['cpu']:11.1f}{rate:11,.0f}{found['peak']:11.2f}"
             )
 
 

@@ -109,8 +109,11 @@ def _find(name: str, names: Sequence[str]) -> str | None:
 
 
 def _any_known(names: Sequence[str], mapping: Mapping[str, str] | None) -> bool:
-    """Say whether some name is one that a header has, so that the line is no user's query."""
-    return bool(guess(names)) or any(name in names for name in (mapping or {}).values())
+    """Say whether names are surely a header's: one that the user named, or two common ones.
+
+    One common name is not enough: "date" may be somebody's query.
+    """
+    return len(guess(names)) > 1 or any(name in names for name in (mapping or {}).values())
 
 
 def _unknown(name: str, names: Sequence[str], path: Path, *, surely_names: bool) -> UnknownNameError:

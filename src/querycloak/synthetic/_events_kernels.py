@@ -25,7 +25,6 @@ __all__ = [
     "Habits",
     "World",
     "click_kernel",
-    "common_kernel",
     "event_kernel",
 ]
 
@@ -41,7 +40,6 @@ REWORDED: Final = 8  # other words around the terms
 
 _DAY: Final = 86_400
 _TERM: Final = np.uint64(0x3FFFF)
-_INTERESTS: Final = 16
 
 
 class World(NamedTuple):
@@ -57,6 +55,8 @@ class World(NamedTuple):
     size: npt.NDArray[np.int32]
     topics: npt.NDArray[np.int64]
     """int64[topics], roots of the subtrees that queries come from"""
+    site_bounds: npt.NDArray[np.int64]
+    """int64[topics, 2], first site of each topic, and the first one after"""
     template_weight: npt.NDArray[np.float64]
     """float64[templates + 1], summed from the left"""
     template_bounds: npt.NDArray[np.int64]
@@ -73,6 +73,13 @@ class Habits(NamedTuple):
     concepts: int
     """most concepts of a user, 0 = no limit"""
     common: float
+    common_queries: float
+    """how many common queries there are"""
+    common_exponent: float
+    """s of Zipf's law for them, other than 1"""
+    common_sites: float
+    """share of common queries that are typed addresses"""
+    common_seed: np.uint64
     personal: float
     repeats: float
     next_pages: float
@@ -159,32 +166,53 @@ def _count(state: npt.NDArray[np.uint64], habits: Habits) -> int:
 
 
 @kernel
-def _distinct(state: npt.NDArray[np.uint64], world: World, anchor: int, terms: npt.NDArray[np.int64], count: int) -> int:
-    """Fill terms[:count] from a subtree, without two equal ones; fewer where the subtree is too small."""
-    filled = 0
-    for _ in range(4 * count):
-        if filled == count:
-            break
+def _another(
+    state: npt.NDArray[np.uint64], world: World, anchor: int, terms: npt.NDArray[np.int64], count: int, place: int
+) -> int:
+    """Put a term of the subtree at terms[place] that is not among terms[:count], if four draws find one.
+
+    Gives the number of terms then.
+    """
+    for _ in range(4):
         term = _term_below(state, world, anchor)
         fresh = True
-        for j in range(filled):
+        for j in range(count):
             fresh = fresh and terms[j] != term
         if fresh:
-            terms[filled] = term
-            filled += 1
+            terms[place] = term
+            return max(count, place + 1)
+    return count
+
+
+@kernel
+def _distinct(state: npt.NDArray[np.uint64], world: World, anchor: int, terms: npt.NDArray[np.int64], count: int) -> int:
+    """Fill terms from a subtree with up to `count` different ones, at least one; gives how many."""
+    terms[0] = _term_below(state, world, anchor)
+    filled = 1
+    for _ in range(1, count):
+        filled = _another(state, world, anchor, terms, filled, filled)
     return filled
 
 
 @kernel
-def common_kernel(seed: np.uint64, world: World, habits: Habits, key: npt.NDArray[np.uint64]) -> None:
-    """Make the phrases of the common background: by overall popularity, a topic at random for each."""
-    state = np.array([seed], dtype=np.uint64)
-    terms = np.zeros(3, dtype=np.int64)
-    for i in range(len(key)):
-        topic = world.topics[_below(state, len(world.topics))]
-        near = _anchor(state, world, topic, 16)
-        count = _distinct(state, world, near, terms, _count(state, habits))
-        key[i] = _phrase(state, world, terms, count)
+def _common(state: npt.NDArray[np.uint64], world: World, habits: Habits, terms: npt.NDArray[np.int64]) -> np.uint64:
+    """Draw a query of the common background: its rank by Zipf's law, and what it says by its rank alone.
+
+    Common queries are shorter than users' own: half of the phrases have one term, the others as many as own ones.
+    The r-th is asked about r^-s as often as the first: the continuous law, inverted and cut down to an integer, so that
+    nothing has to be stored for the many rare ones.
+    """
+    flat = 1.0 - habits.common_exponent
+    rank = np.uint64((1.0 + _uniform(state) * (habits.common_queries**flat - 1.0)) ** (1.0 / flat))
+    own = np.array([habits.common_seed + rank * np.uint64(0xD1342543DE82EF95)], dtype=np.uint64)
+    topic = _below(own, len(world.topics))
+    if _uniform(own) < habits.common_sites:
+        low, high = world.site_bounds[topic]
+        site = np.uint64(low + _below(own, high - low))
+        return np.uint64(world.template_bounds[3] + _below(own, 2)) << np.uint64(54) | site
+    near = _anchor(own, world, world.topics[topic], 16)
+    count = _distinct(own, world, near, terms, 1 if _uniform(own) < 0.5 else _count(own, habits))
+    return _phrase(own, world, terms, count)
 
 
 @kernel
@@ -211,15 +239,14 @@ def _reformulate(
         return key, -1
     draw = _uniform(state)
     if draw < 0.35 and count < 3:
-        terms[count] = _term_below(state, world, anchor)
-        count, kind = count + 1, ADDED
+        count, kind = _another(state, world, anchor, terms, count, count), ADDED
     elif draw < 0.6 and count > 1:
         if _uniform(state) < 0.5:
             for i in range(count - 1):
                 terms[i] = terms[i + 1]
         count, kind = count - 1, DROPPED
     elif draw < 0.85:
-        terms[_below(state, count)] = _term_below(state, world, anchor)
+        _another(state, world, anchor, terms, count, _below(state, count))
         kind = REPLACED
     else:
         kind = REWORDED
@@ -284,7 +311,6 @@ def _one_user(
     state: npt.NDArray[np.uint64],
     world: World,
     habits: Habits,
-    common: tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]],
     out: tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int8]],
     anchors: npt.NDArray[np.int64],
 ) -> None:
@@ -341,7 +367,7 @@ def _one_user(
             person = 0 if _uniform(state) < 0.5 else 1 + _below(state, 3)
             key[i], kind[i] = (np.uint64(template) << np.uint64(54)) | np.uint64(4 * user + person), PERSONAL_KIND
         elif draw < habits.personal + habits.common and habits.concepts == 0:
-            key[i], kind[i] = common[0][_pick(state, common[1], 0, len(common[0]))], COMMON
+            key[i], kind[i] = _common(state, world, habits, terms), COMMON
         else:
             count = _count(state, habits)
             if habits.concepts:
@@ -361,7 +387,6 @@ def event_kernel(
     seeds: npt.NDArray[np.uint64],
     world: World,
     habits: Habits,
-    common: tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]],
     out: tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int8]],
     anchors: npt.NDArray[np.int64],
 ) -> None:
@@ -373,7 +398,7 @@ def event_kernel(
         low, high = starts[user], starts[user + 1]
         state = seeds[user : user + 1].copy()
         mine = (out[0][low:high], out[1][low:high], out[2][low:high])
-        _one_user(user, state, world, habits, common, mine, anchors[user])
+        _one_user(user, state, world, habits, mine, anchors[user])
 
 
 @kernel

@@ -14,7 +14,7 @@ from querycloak.records import NO_CODE, Column, ConceptLog, LogForm, QueryLog
 from querycloak.synthetic import _events_kernels as kernels
 from querycloak.synthetic.people import KINDS as PERSONAL_KINDS
 from querycloak.synthetic.people import WITH_TOWN, People
-from querycloak.synthetic.phrases import PERSONAL, SITE, payload_of, render, template_of, terms_of
+from querycloak.synthetic.phrases import PERSONAL, SITE, groups, payload_of, render, template_of, terms_of
 from querycloak.synthetic.world import Sites, Terms, build_sites, build_terms, build_world, paths, topic_roots
 
 if TYPE_CHECKING:
@@ -30,8 +30,10 @@ EVENT_KINDS: Final = ("own", "common", "personal", "repeated", "next page", "add
 START: Final = 1_141_171_200
 """1 March 2006, 00:00 UTC, in seconds since 1970."""
 
-COMMON_QUERIES: Final = 1 << 17
-COMMON_EXPONENT: Final = 1.0
+COMMON_QUERIES: Final = 1 << 22
+"""How many queries the common background has."""
+COMMON_EXPONENT: Final = 0.75
+"""The r-th common query is asked 1 / r^COMMON_EXPONENT as often as the first (Zipf)."""
 COMMON_SITES: Final = 0.3
 """Share of common queries that are typed addresses."""
 
@@ -58,6 +60,8 @@ class GeneratedLog:
     """what each query event is about: the concepts that the generator had in mind"""
     kind: npt.NDArray[np.int8]
     """int8[events], how each event came about, an index into EVENT_KINDS"""
+    groups: npt.NDArray[np.int8]
+    """int8[events], word groups of each query: its terms, and nouns among the words around them"""
     interests: npt.NDArray[np.int32]
     """int32[users, 16], concepts of each user's interests at the start, -1 = none"""
     sites: Sites
@@ -101,11 +105,11 @@ def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progres
     """
     progress.start("generate", 4)
     terms = build_terms(taxonomy, random.child("terms"))
-    world = build_world(taxonomy, terms, topic_roots(taxonomy, settings.topics))
     sites = build_sites(taxonomy, terms, random.child("sites"))
+    world = build_world(taxonomy, terms, sites, topic_roots(taxonomy, settings.topics))
     people = People.draw(settings.users, taxonomy, terms, random.child("people"))
     progress.advance()
-    events, interests = _events(settings, world, sites, random)
+    events, interests = _events(settings, world, random)
     if settings.order == "time":
         events = events.take(np.argsort(events.time, kind="stable"))
     progress.advance()
@@ -144,11 +148,11 @@ def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progres
     )
     progress.advance()
     truth = _truth(first_row, user, query, concept[keys])
-    return GeneratedLog(log, truth, events.kind, interests[seen], sites, taxonomy)
+    return GeneratedLog(log, truth, events.kind, groups(distinct)[keys].astype(np.int8), interests[seen], sites, taxonomy)
 
 
 def _events(
-    settings: Generate, world: kernels.World, sites: Sites, random: Randomness
+    settings: Generate, world: kernels.World, random: Randomness
 ) -> tuple[_Events, npt.NDArray[np.int32]]:
     """Draw what every user asks, and the interests: int32[users, 16]."""
     counts = _queries_per_user(settings, random.child("activity"))
@@ -158,9 +162,13 @@ def _events(
         interests=settings.interests,
         concepts=settings.concepts_per_user or 0,
         common=float(settings.common),
+        common_queries=float(COMMON_QUERIES),
+        common_exponent=COMMON_EXPONENT,
+        common_sites=COMMON_SITES,
+        common_seed=random.child("common").words(1)[0],
         personal=float(settings.personal),
         repeats=float(settings.repeats),
-        next_pages=settings.next_pages / (1.0 - _SESSIONS),
+        next_pages=_next_page_chance(settings),
         sessions=_SESSIONS,
         reformulate=_REFORMULATE,
         drift=_DRIFT,
@@ -169,17 +177,22 @@ def _events(
         personal_template=PERSONAL,
         personal_kinds=len(PERSONAL_KINDS),
     )
-    common = _common(world, habits, sites, random.child("common"))
     n = settings.queries
     out = (np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int8))
     anchors = np.full((settings.users, _MOST_INTERESTS), -1, dtype=np.int64)
     seeds = random.child("users").words(settings.users)
-    kernels.event_kernel(starts, seeds, world, habits, common, out, anchors)
+    kernels.event_kernel(starts, seeds, world, habits, out, anchors)
     key, time, kind = out
     index = np.arange(n)
     page = index - np.maximum.accumulate(np.where(kind == kernels.NEXT_PAGE, 0, index))
     user = np.repeat(np.arange(settings.users), counts)
     return _Events(user, key, time, kind, page), anchors.astype(np.int32)
+
+
+def _next_page_chance(settings: Generate) -> float:
+    """Give the chance of a next page where one can be: never at the start of a session."""
+    inside = (settings.queries - settings.users) * (1.0 - _SESSIONS)
+    return min(settings.next_pages * settings.queries / inside, 0.95) if inside else 0.0
 
 
 def _queries_per_user(settings: Generate, random: Randomness) -> npt.NDArray[np.int64]:
@@ -192,23 +205,6 @@ def _queries_per_user(settings: Generate, random: Randomness) -> npt.NDArray[np.
     missing = settings.queries - settings.users - int(counts.sum())
     counts[np.argsort(counts - share, kind="stable")[:missing]] += 1
     return counts + 1
-
-
-def _common(
-    world: kernels.World, habits: kernels.Habits, sites: Sites, random: Randomness
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
-    """Make the common background: keys uint64[n] and their popularity float64[n + 1], summed from the left."""
-    key = np.empty(COMMON_QUERIES, dtype=np.uint64)
-    kernels.common_kernel(random.words(1)[0], world, habits, key)
-    typed = np.flatnonzero(random.uniform(len(key)) < COMMON_SITES)
-    topic = world.topics[random.integers(len(world.topics), len(typed))]
-    low = np.searchsorted(sites.concept, topic)
-    high = np.searchsorted(sites.concept, topic + world.size[topic])
-    site = low + (random.uniform(len(typed)) * (high - low)).astype(np.int64)
-    form = (SITE + random.integers(2, len(typed))).astype(np.uint64)
-    key[typed] = form << np.uint64(54) | site.astype(np.uint64)
-    weight = np.arange(1, len(key) + 1, dtype=np.float64) ** -COMMON_EXPONENT
-    return key, np.concatenate([[0.0], np.cumsum(weight)])
 
 
 def _first_seen(values: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.generic]]:

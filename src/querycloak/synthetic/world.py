@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Sites", "Terms", "build_sites", "build_terms", "build_world", "paths", "topic_roots"]
 
-TERM_EXPONENT: Final = 1.0
+TERM_EXPONENT: Final = 0.6
 """Popularity of the r-th term is 1 / r^TERM_EXPONENT (Zipf)."""
 
 MEANING_EXPONENT: Final = 2.0
@@ -116,19 +116,21 @@ def topic_roots(taxonomy: Taxonomy, topics: str) -> list[int]:
     return [best[name][1] for name in dict.fromkeys(wanted)]
 
 
-def build_world(taxonomy: Taxonomy, terms: Terms, topics: list[int]) -> World:
+def build_world(taxonomy: Taxonomy, terms: Terms, sites: Sites, topics: list[int]) -> World:
     """Lay out what the kernels draw from."""
     first = np.searchsorted(terms.concept, np.arange(len(taxonomy) + 1)).astype(np.int64)
     for topic in topics:
         if first[topic] == first[topic + int(taxonomy.size[topic])]:
             raise TaxonomyError(f"The topic {taxonomy.label(topic)!r} has no labels to make queries of.")
+    roots = np.array(topics, dtype=np.int64)
     return World(
         weight=np.concatenate([[0.0], np.cumsum(terms.weight)]),
         concept=terms.concept,
         first=first,
         parent=taxonomy.parent,
         size=taxonomy.size,
-        topics=np.array(topics, dtype=np.int64),
+        topics=roots,
+        site_bounds=np.searchsorted(sites.concept, np.stack([roots, roots + taxonomy.size[roots]], axis=1)),
         template_weight=np.concatenate([[0.0], np.cumsum([t.weight for t in TEMPLATES])]),
         template_bounds=TEMPLATE_BOUNDS,
         hour_weight=np.concatenate([[0.0], np.cumsum(np.array(_HOURS, dtype=np.float64))]),
