@@ -114,6 +114,20 @@ MEASURES: dict[str, Check] = {
             ("log", "items", "counts", "stream"),
             ("concepts", "release_concepts", "taxonomy"),
         ),
+        _check(
+            "measure",
+            "profile-divergence",
+            "how far each user's topic profile has moved",
+            _LOGS,
+            ("concepts", "release_concepts", "taxonomy"),
+        ),
+        _check(
+            "measure",
+            "unchanged",
+            "share of queries that came out as they went in",
+            ("log", "items"),
+            ("concepts", "release_concepts"),
+        ),
     )
 }
 """Measures by name: what a release is still good for."""

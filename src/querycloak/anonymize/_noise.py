@@ -44,7 +44,7 @@ def add_noise(
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     laplace = dp.m.make_laplace(*space, scale=scale)
-    assert laplace.map(sensitivity) <= epsilon
+    assert laplace.map(sensitivity) <= epsilon  # type: ignore[no-untyped-call]
     out = np.empty_like(counts)
     for at in range(0, len(counts), _BLOCK):
         out[at : at + _BLOCK] = laplace(counts[at : at + _BLOCK].tolist())
@@ -54,9 +54,7 @@ def add_noise(
 def check_library() -> None:
     """Refuse to go on without OpenDP."""
     if find_spec("opendp") is None:
-        raise UserError(
-            "Noise for counts comes from OpenDP, which is not installed: run pip install 'querycloak[dp]'."
-        )
+        raise UserError("Noise for counts comes from OpenDP, which is not installed: run pip install 'querycloak[dp]'.")
 
 
 def describe_noise(random: Randomness) -> str:

@@ -75,7 +75,7 @@ def weigh(loss: Floats, half: float, spread: float) -> Words:
 
 
 @kernel
-def cells_of(cells: Cells, concept: int, weights: Words, far_weight: int, piece: Int64s, total: Words) -> int:
+def cells_of(cells: Cells, concept: int, weights: Words, far_weight: np.uint64, piece: Int64s, total: Words) -> int:
     """Fill the cells of one input concept; give how many there are.
 
     A cell is the near candidates at one level below one ancestor, those below the ancestor's child that leads to the
@@ -115,39 +115,38 @@ def cells_of(cells: Cells, concept: int, weights: Words, far_weight: int, piece:
         child, node = node, cells.parent[node]
     others = cells.far[cells.group[concept], 1]
     if others > 0:
-        weight = np.uint64(far_weight)
-        low += np.uint64(others) * (weight & _LOW)
-        high += np.uint64(others) * (weight >> _LIMB) + (low >> _LIMB)
+        low += np.uint64(others) * (far_weight & _LOW)
+        high += np.uint64(others) * (far_weight >> _LIMB) + (low >> _LIMB)
         low &= _LOW
         piece[n, 0], piece[n, 1], piece[n, 2], piece[n, 3] = -1, others, 0, 0
-        total[n, 0], total[n, 1], total[n, 2] = weight, high, low
+        total[n, 0], total[n, 1], total[n, 2] = far_weight, high, low
         n += 1
     return n
 
 
 @kernel
-def _mask(bound: int) -> int:
+def _mask(bound: np.uint64) -> np.uint64:
     """Give the smallest 2^b - 1 that covers 0 .. bound - 1."""
-    mask = np.uint64(bound) - _ONE
+    mask = bound - _ONE
     for shift in (1, 2, 4, 8, 16, 32):
         mask |= mask >> np.uint64(shift)
     return mask
 
 
 @kernel
-def _locate(cells: Cells, concept: int, piece: Int64s, cell: int, index: int) -> int:
+def _locate(cells: Cells, concept: int, piece: Int64s, cell: int, index: np.int64) -> np.int64:
     """Give the concept that stands at `index` of a cell."""
     if piece[cell, 0] >= 0:
         if index < piece[cell, 1]:
-            return cells.near[piece[cell, 0] + index]
-        return cells.near[piece[cell, 2] + index - piece[cell, 1]]
+            return np.int64(cells.near[piece[cell, 0] + index])
+        return np.int64(cells.near[piece[cell, 2] + index - piece[cell, 1]])
     g = cells.group[concept]
     base, skip_from, skip = cells.far[g, 0], cells.far[g, 2], cells.far[g, 3]
     if skip_from < 0:
         skip_from = concept - base
     if index >= skip_from:
         index += skip
-    return cells.listed[base + index] if cells.far[g, 4] else base + index
+    return np.int64(cells.listed[base + index] if cells.far[g, 4] else base + index)
 
 
 @kernel
@@ -196,9 +195,9 @@ def draw(cells: Cells, order: Int64s, concept: Int32s, epsilon: Floats, words: W
             else:
                 left = middle + 1
         length = piece[left, 1] + piece[left, 3]
-        index = 0
+        index = np.int64(0)
         if length > 1:
-            mask = _mask(length)
+            mask = _mask(np.uint64(length))
             while True:
                 if used + 1 > len(words):
                     return done

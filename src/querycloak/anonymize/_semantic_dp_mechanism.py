@@ -1,7 +1,7 @@
 """The exponential mechanism over the concepts of a domain, exact and without a pass over the domain.
 
 Paper: Sánchez, Batet, Viejo, Rodríguez-García, Castellà-Roca (2018), sections 3.3, 3.5 and 3.6; equations 3, 5, 6, 7
-and 12. `concept` is c_i, `epsilon` is ε_q, `group` is the profile topic ρ, `spread` is max_sim - min_sim.
+and 12. `concept` is c_i, `epsilon` is ε_q, `group` is the profile topic rho, `spread` is max_sim - min_sim.
 
 **Why it is exact.** In a tree, equation 5 depends only on the levels of both concepts and of their lowest common
 ancestor. So candidates fall into cells (ancestor, level) of equal weight: a draw picks a cell, then a concept in it.
@@ -57,7 +57,7 @@ class Mechanism:
     ) -> Mechanism:
         """Prepare the cells. `domains` and `profile` are roots of subtrees; within each list, none inside another.
 
-        `profile` are the topics ρ of equation 6, read by sqc2 only. Concepts of a domain that lie in no topic form one
+        `profile` are the topics rho of equation 6, read by sqc2 only. Concepts of a domain that lie in no topic form one
         further group.
         """
         if len(taxonomy) >= _LARGEST:
@@ -71,9 +71,7 @@ class Mechanism:
         spread = np.ones(len(far))
         if criterion == "sqc1":
             spread = np.array([_spread(taxonomy, level, root) for root in domains])
-        cells = Cells(
-            taxonomy.parent, level, top, group, first, run, near, far, listed, spread, _losses(height)
-        )
+        cells = Cells(taxonomy.parent, level, top, group, first, run, near, far, listed, spread, _losses(height))
         return cls(criterion, tuple(int(d) for d in domains), cells)
 
     def covers(self, concept: Int32s) -> npt.NDArray[np.bool_]:
@@ -167,9 +165,7 @@ def _groups(
     return top, group, table, np.concatenate([*listed, np.empty(0, dtype=np.int32)])
 
 
-def _runs(
-    parent: Int32s, level: Int32s, top: Int32s, domain: Int32s
-) -> tuple[npt.NDArray[np.int64], Int32s, Int32s]:
+def _runs(parent: Int32s, level: Int32s, top: Int32s, domain: Int32s) -> tuple[npt.NDArray[np.int64], Int32s, Int32s]:
     """Give first, run and near of `Cells`: where the near candidates below each concept stand, level by level.
 
     A group is a subtree, or what is left of a domain without its topics. Sorted by (is a topic, level, index), the
@@ -194,7 +190,7 @@ def _runs(
 
 def _climb(near: Int32s, parent: Int32s, top: Int32s) -> list[tuple[Int32s, int]]:
     """Give, for k = 0, 1, …, the k-th ancestor of each near concept within its group, -1 where there is none."""
-    out = []
+    out: list[tuple[Int32s, int]] = []
     node = near.copy()
     while (node >= 0).any():
         out.append((node, len(out)))

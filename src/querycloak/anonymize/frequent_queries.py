@@ -91,9 +91,7 @@ def frequent_queries(
     scale = scale_for(settings.per_user, to_choose)
     least = threshold(settings.per_user, scale, settings.delta)
     progress.start("choosing queries", total=len(asked))
-    noisy = add_noise(
-        counts[asked], sensitivity=settings.per_user, epsilon=to_choose, random=random.child("choice")
-    )
+    noisy = add_noise(counts[asked], sensitivity=settings.per_user, epsilon=to_choose, random=random.child("choice"))
     chosen = asked[noisy >= least]
     progress.advance(len(asked))
 
@@ -110,11 +108,7 @@ def frequent_queries(
         method="frequent-queries",
         settings=settings.to_json(),
         version=__version__,
-        model=(
-            f"(epsilon, delta)-differential privacy of each user, epsilon {settings.epsilon:g}, delta {settings.delta:g}"
-            if table
-            else "none"
-        ),
+        model=_model(settings) if table else "none",
         parameters={"epsilon": float(settings.epsilon), "delta": float(settings.delta)} if table else {},
         unit="user" if table else "none",
         covers=_covers(settings) if table else (),
@@ -151,25 +145,30 @@ def _table(log: QueryLog, chosen: npt.NDArray[np.int32], shown: npt.NDArray[np.i
 
 
 def _nobody(rows: int) -> pl.Series:
-    """The vocabulary of users of a table that has none."""
+    """Give the vocabulary of users of a table that has none."""
     import polars as pl
 
     return pl.Series(["all"] if rows else [], dtype=pl.String)
 
 
+def _model(settings: FrequentQueries) -> str:
+    budget = f"epsilon {settings.epsilon:g}, delta {settings.delta:g}"
+    return f"(epsilon, delta)-differential privacy of each user, {budget}"
+
+
 def _covers(settings: FrequentQueries) -> tuple[str, ...]:
-    return (
+    promise = (
         f"without any one user, any table would have been as likely, up to a factor of exp({settings.epsilon:g}) and "
-        f"an exception of probability {settings.delta:g}",
-        "a user's queries count alike whether they are the user's own or shared",
+        f"an exception of probability {settings.delta:g}"
     )
+    return (promise,)
 
 
 def _does_not_cover(table: bool) -> tuple[str, ...]:
     if not table:
+        noisy = "only the choice of queries is noisy, rows and their number per user are published as they were"
         return (
-            "the log is not differentially private: rows and their number per user are published as they were, and "
-            "only the choice of queries is noisy",
+            f"the log is not differentially private: {noisy}",
             "all chosen queries of a user stay under one id",
             "queries are published verbatim",
         )

@@ -52,7 +52,9 @@ class HistogramDp(Settings):
 
     epsilon: float = setting(1.0, "budget of each user over all of the user's queries", above=0)
     per_user_queries: int = setting(100, "most units of queries that a user may have in the histogram", minimum=1)
-    domain: str = setting("topics", DOMAIN_HELP.replace("replacements come", "concepts are counted, all others dropped"))
+    domain: str = setting(
+        "topics", DOMAIN_HELP.replace("replacements come", "concepts are counted, all others dropped")
+    )
     topics: str = setting("paper", TOPICS_HELP)
     sensitivity: str = setting(
         "replace",
@@ -159,9 +161,7 @@ def noisy_histograms(
         yield some[kept // bins], (kept % bins).astype(np.int32), noisy[kept]
 
 
-def _dropped(
-    concepts: ConceptLog, inside: npt.NDArray[np.bool_], taken: npt.NDArray[np.bool_]
-) -> dict[str, int]:
+def _dropped(concepts: ConceptLog, inside: npt.NDArray[np.bool_], taken: npt.NDArray[np.bool_]) -> dict[str, int]:
     """Count the query events of which no unit was counted, by reason."""
     event = np.cumsum(np.diff(concepts.row, prepend=-1) != 0) - 1
     n = int(event[-1]) + 1 if len(event) else 0
@@ -175,8 +175,8 @@ def _dropped(
 
 def _covers(settings: HistogramDp, domains: str) -> tuple[str, ...]:
     other = "any other" if settings.sensitivity == "replace" else "no"
-    return (
-        f"if one user had asked {other} queries instead, at most {settings.per_user_queries} units of them, any release "
-        f"would have been as likely, up to a factor of exp({settings.epsilon:g})",
-        f"domains: {domains}",
+    promise = (
+        f"if one user had asked {other} queries instead, at most {settings.per_user_queries} units of them, any "
+        f"release would have been as likely, up to a factor of exp({settings.epsilon:g})"
     )
+    return promise, f"domains: {domains}"

@@ -149,9 +149,7 @@ def semantic_dp(
     return Release(published, statement, truth)
 
 
-def _take(
-    log: QueryLog, settings: SemanticDp, user: npt.NDArray[np.int32], units: Int64s
-) -> npt.NDArray[np.bool_]:
+def _take(log: QueryLog, settings: SemanticDp, user: npt.NDArray[np.int32], units: Int64s) -> npt.NDArray[np.bool_]:
     """Choose the query events that fit the budget: bool[events]. With a ledger, they are spent when this returns."""
     if settings.per_user_queries is None:
         return units > 0
@@ -174,15 +172,14 @@ def _take(
     return taken
 
 
-def _epsilon_of_draws(
-    settings: SemanticDp, user: npt.NDArray[np.int32], users: int
-) -> npt.NDArray[np.float64]:
+def _epsilon_of_draws(settings: SemanticDp, user: npt.NDArray[np.int32], users: int) -> npt.NDArray[np.float64]:
     """float64[draws]: ε / m_x (Proposition 3) or ε / max, rounded down."""
     if settings.per_user_queries is not None:
         share = np.full(len(user), settings.epsilon / settings.per_user_queries)
     else:
         share = settings.epsilon / np.bincount(user, minlength=users)[user]
-    return np.maximum(np.nextafter(share, 0.0), np.finfo(np.float64).smallest_subnormal)
+    down: npt.NDArray[np.float64] = np.nextafter(share, 0.0)
+    return np.maximum(down, np.finfo(np.float64).smallest_subnormal)
 
 
 def _plain(settings: SemanticDp) -> dict[str, object]:
@@ -193,11 +190,11 @@ def _plain(settings: SemanticDp) -> dict[str, object]:
 
 def _covers(settings: SemanticDp, taxonomy: Taxonomy, mechanism: Mechanism) -> tuple[str, ...]:
     over = "all releases of this ledger together" if settings.ledger else "this release"
-    return (
+    promise = (
         f"if the concepts of one user's queries had been any others of their domains, any release would have been "
-        f"as likely, up to a factor of exp({settings.epsilon:g}), over {over}",
-        f"domains: {describe_domains(taxonomy, mechanism.domains)}",
+        f"as likely, up to a factor of exp({settings.epsilon:g}), over {over}"
     )
+    return promise, f"domains: {describe_domains(taxonomy, mechanism.domains)}"
 
 
 def _does_not_cover(settings: SemanticDp) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from querycloak._version import __version__
-from querycloak.cli import anonymize, attack, demo, generate, mapping, measure, methods
+from querycloak.cli import anonymize, attack, demo, generate, ledger, mapping, measure, methods
 from querycloak.cli.setting_options import GenerateCommand, MethodCommand
 
 __all__ = ["app"]
@@ -47,3 +47,4 @@ app.command("measure")(measure.measure)
 app.command("map")(mapping.map_query)
 app.command("generate", cls=GenerateCommand)(generate.generate)
 app.command("methods")(methods.methods)
+app.add_typer(ledger.app, name="ledger")

@@ -46,7 +46,8 @@ _SCHEMA = (
     """CREATE TABLE budget (one INTEGER PRIMARY KEY CHECK (one = 1), epsilon REAL NOT NULL, draws INTEGER NOT NULL,
     key_check BLOB NOT NULL)""",
     "CREATE TABLE spent (user BLOB PRIMARY KEY, draws INTEGER NOT NULL CHECK (draws > 0)) WITHOUT ROWID",
-    "CREATE TABLE release (number INTEGER PRIMARY KEY, at TEXT NOT NULL, users INTEGER NOT NULL, draws INTEGER NOT NULL)",
+    """CREATE TABLE release (number INTEGER PRIMARY KEY, at TEXT NOT NULL, users INTEGER NOT NULL,
+    draws INTEGER NOT NULL)""",
     """CREATE TRIGGER no_overspending BEFORE INSERT ON spent WHEN NEW.draws > (SELECT draws FROM budget)
     BEGIN SELECT RAISE(ABORT, 'above the budget'); END""",
     """CREATE TRIGGER no_giving_back BEFORE UPDATE ON spent
@@ -71,7 +72,7 @@ class Ledger:
     """A ledger opened for one budget; made if the file does not exist."""
 
     def __init__(self, path: str | PathLike[str], *, epsilon: float, draws: int) -> None:
-        """Open a ledger for `epsilon` per user in `draws` draws; another format, key or budget is refused, untouched."""
+        """Open a ledger of `epsilon` per user in `draws` draws; another format, key or budget is refused, untouched."""
         self.path = Path(path)
         self._epsilon, self._draws = epsilon, draws
         _check_header(self.path)
