@@ -199,9 +199,9 @@ def plot(found: Found) -> str:
 def main() -> None:
     """Print the tables and write the plot into the folder given."""
     found = run_all()
-    for axis in AXES:
+    for axis, shown in AXES.items():
         for which, title in enumerate(("loss, topics alone", "loss, others as a topic", "concepts unchanged")):
-            methods = AXES[axis] if which < 2 else EXPONENTIAL
+            methods = shown if which < 2 else EXPONENTIAL
             print(f"\nε of a {axis}: {title}\n\n{table(found, axis, which, methods)}")
     if len(sys.argv) > 1:
         (Path(sys.argv[1]) / "semantic-dp.svg").write_text(plot(found), encoding="utf-8")

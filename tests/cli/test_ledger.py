@@ -47,8 +47,7 @@ def test_tables_and_logs_of_frequent_queries(log, tmp_path):
     lines = (tmp_path / "t.tsv").read_text().splitlines()
     assert lines[0].split("\t") == ["query", "count"]
     assert len(lines) > 1
-    call("anonymize", log, "-o", tmp_path / "l.tsv", "--method", "frequent-queries", "--epsilon", "50", "--delta", "0.1",
-         "--output-form", "log")  # fmt: skip
+    call("anonymize", log, "-o", tmp_path / "l.tsv", *options, "--output-form", "log")
     assert (tmp_path / "l.tsv").read_text().splitlines()[0].split("\t") == ["user", "query"]
 
 
