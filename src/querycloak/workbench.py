@@ -118,7 +118,7 @@ class Workbench:
         for need in wanted:
             if need == "release_concepts":
                 assert release is not None
-                needs[need] = self._concepts_of(release)
+                needs[need] = self.concepts_of(release)
             else:
                 needs[need] = getattr(self, need)
         return needs
@@ -128,7 +128,7 @@ class Workbench:
 
         return map_log(log, mapper_of(self.taxonomy), progress=self.progress)
 
-    def _concepts_of(self, release: Release) -> ConceptLog:
+    def concepts_of(self, release: Release) -> ConceptLog:
         """Give the concepts of what was published: by path where rows are items, else by mapping."""
         if release.kind != "items":
             return self._map(release.log)

@@ -23,26 +23,31 @@ def again(data: bytes, **options) -> bytes:
         return two.read_bytes()
 
 
+@settings(max_examples=50)
 @given(aol_files())
 def test_aol(data):
     assert again(data) == data
 
 
+@settings(max_examples=50)
 @given(excite_files())
 def test_excite(data):
     assert again(data, format="excite") == data
 
 
+@settings(max_examples=50)
 @given(tsv_files())
 def test_tsv(data):
     assert again(data) == data
 
 
+@settings(max_examples=50)
 @given(csv_files())
 def test_csv(data):
     assert again(data) == data
 
 
+@settings(max_examples=50)
 @given(jsonl_files())
 def test_jsonl(data):
     escapes = b"\\u" in data
@@ -50,6 +55,7 @@ def test_jsonl(data):
         assert again(data) == data
 
 
+@settings(max_examples=50)
 @given(ubi_files())
 def test_ubi(data):
     assert again(data) == data

@@ -26,6 +26,8 @@ BAD_TIME: Final = "times that do not parse, taken as missing"
 BAD_RANK: Final = "ranks that are not numbers, taken as missing"
 MOST_ROWS: Final = 2**31 - 1
 HIGHEST_RANK: Final = 2**31 - 1
+ROOM: Final = 1 << 28
+"""bytes that reading one more block may take for a moment"""
 
 
 class _Coder:
@@ -118,10 +120,10 @@ class LogBuilder:
         return numbers.fill_null(NO_CODE).to_numpy().astype(np.int32)
 
     def _check_memory(self) -> None:
-        """Refuse in time: the last step holds all codes twice for a moment."""
+        """Refuse in time: the last step holds all codes twice for a moment, and a block needs room to be read."""
         if self._rows > MOST_ROWS:
             raise InputError.at(self._path, f"more than {MOST_ROWS:,} rows; split the log by user")
-        needed = self._rows * 4 * (len(self._coders) + 3) + (64 << 20)
+        needed = self._rows * 4 * (len(self._coders) + 3) + min(self._rows * 1024, ROOM)
         there = available_memory()
         if there is not None and needed > there:
             problem = (

@@ -23,7 +23,7 @@ def compressing(raw: IO[bytes], compression: Compression) -> Iterator[Any]:
         with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as stream:
             yield stream
     elif compression == "zst":
-        with zstandard.ZstdCompressor(level=3).stream_writer(raw, closefd=False) as stream:
+        with zstandard.ZstdCompressor(level=3, write_checksum=True).stream_writer(raw, closefd=False) as stream:
             yield stream
     else:
         yield raw

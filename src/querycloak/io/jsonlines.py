@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -17,7 +17,6 @@ from querycloak.io.ubi import ubi_roles
 from querycloak.records import Column, LogForm, Role
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
@@ -35,6 +34,7 @@ KeyPath = tuple[str, ...]
 
 _DECODER: Final = msgspec.json.Decoder(Fields)
 _ESCAPE: Final = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
+_TOKENS: Final = re.compile(rb"\\[^u]|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\u")
 _SPACE: Final = re.compile(rb'\{"(?:[^"\\]|\\.)*": ')
 
 
@@ -75,11 +75,11 @@ class JsonLines:
                 if not content.strip():
                     problems[BLANK] += 1
                     continue
-                rows.append(_decode(content, self._path, number))
+                rows.append(_decode(content, self._path, number, problems))
                 if len(rows) == ROWS:
-                    yield self._frame(rows, problems)
+                    yield self._frame(rows)
                     rows = []
-            yield self._frame(rows, problems)
+            yield self._frame(rows)
 
     def form(self) -> LogForm:
         """Give the form, complete once all rows were read."""
@@ -89,10 +89,11 @@ class JsonLines:
     def _find_roles(self, sample: bytes, mapping: Mapping[str, str] | None, name: str | None) -> dict[KeyPath, Role]:
         """Find the values with a role by the keys of the first lines; nested ones by a path with dots."""
         paths: dict[str, KeyPath] = {}
+        problems: Counter[str] = Counter()  # counted when the rows are read
         for number, content in enumerate(sample.split(b"\n")[:200], 1):
             if content.strip():
                 try:
-                    _collect(_decode(content, self._path, number), (), paths)
+                    _collect(_decode(content, self._path, number, problems), (), paths)
                 except InputError:
                     if not paths:
                         raise
@@ -109,7 +110,7 @@ class JsonLines:
         columns = assign([*names, *nested], mapping, self._path, surely_names=True)
         return {paths[c.name]: c.role for c in columns if c.role is not None}
 
-    def _frame(self, rows: list[Fields], problems: Counter[str]) -> pl.DataFrame:
+    def _frame(self, rows: list[Fields]) -> pl.DataFrame:
         values: dict[KeyPath, list[msgspec.Raw | None]] = {path: [None] * len(rows) for path in self._role_of}
         for i, row in enumerate(rows):
             self._take(row, (), i, len(rows), values)
@@ -120,7 +121,7 @@ class JsonLines:
                 raise InputError.at(self._path, "a key with dots and nested keys have the same name; rename one")
             if path in self._role_of:
                 self._learn(path, raws)
-                data[name] = [_text(raw, problems, self._path) for raw in raws]
+                data[name] = [_text(raw) for raw in raws]
             else:
                 data[name] = [None if raw is None else bytes(raw).decode() for raw in raws]
         return pl.DataFrame(data, schema=dict.fromkeys(data, pl.String))
@@ -157,11 +158,30 @@ class JsonLines:
             )
 
 
-def _decode(content: bytes, path: Path, number: int) -> Fields:
+def _decode(content: bytes, path: Path, number: int, problems: Counter[str]) -> Fields:
+    """Read one line; an escape that stands for half a character is replaced and counted."""
     try:
         return _DECODER.decode(content)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        mended, count = _mended(content)
+    try:
+        row = _DECODER.decode(mended)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         raise InputError.at(path, "expected one JSON object", number) from None
+    problems[NOT_UTF8] += count
+    return row
+
+
+def _mended(content: bytes) -> tuple[bytes, int]:
+    """Replace the escapes of lone surrogates; give how many there were."""
+    count = 0
+
+    def token(match: re.Match[bytes]) -> bytes:
+        nonlocal count
+        count += match["lone"] is not None
+        return b"\\ufffd" if match["lone"] else match[0]
+
+    return _TOKENS.sub(token, content), count
 
 
 def _collect(row: Fields, prefix: KeyPath, paths: dict[str, KeyPath]) -> None:
@@ -176,20 +196,11 @@ def _collect(row: Fields, prefix: KeyPath, paths: dict[str, KeyPath]) -> None:
             _collect(_DECODER.decode(raw), path, paths)
 
 
-def _text(raw: msgspec.Raw | None, problems: Counter[str], path: Path) -> str | None:
+def _text(raw: msgspec.Raw | None) -> str | None:
     """Give a value as text: strings decoded, numbers as they stand, null and anything nested as missing."""
     if raw is None:
         return None
     content = bytes(raw)
     if content[:1] in {b"n", b"{", b"["}:
         return None
-    if content[:1] != b'"':
-        return content.decode()
-    try:
-        return str(msgspec.json.decode(content, type=str))
-    except msgspec.DecodeError:
-        problems[NOT_UTF8] += 1
-    try:
-        return str(json.loads(content)).encode("utf-8", "replace").decode()
-    except ValueError:
-        raise InputError.at(path, "a string with an escape that JSON does not have") from None
+    return str(msgspec.json.decode(content, type=str)) if content[:1] == b'"' else content.decode()

@@ -82,7 +82,7 @@ def _read(
 
 
 def _read_table(text: TextBlocks, path: Path, form: LogForm, problems: Counter[str], *, known: bool) -> QueryLog:
-    fixed = known or form.format in {"aol", "excite"}
+    fixed = known or form.format == "excite"
     builder = LogBuilder(path, _roles(form), problems, form.time_format if fixed else None)
     for frame in table_frames(text, form, path, problems):
         builder.add(frame)
@@ -112,15 +112,16 @@ def _roles(form: LogForm) -> dict[Role, str]:
 @contextmanager
 def guarded(path: Path) -> Iterator[None]:
     """Tell in one sentence whatever goes wrong while a file is read."""
+    if "\0" in str(path):
+        raise InputError("The name of the file to read has a NUL character in it.")
     try:
         yield
     except FileNotFoundError:
         raise InputError.at(path, "there is no such file") from None
     except IsADirectoryError:
         raise InputError.at(path, "expected a file, found a directory") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError.at(path, f"cannot be read ({reason or type(error).__name__})") from None
+    except OSError as error:
+        raise InputError.at(path, f"cannot be read ({error.strerror or type(error).__name__})") from None
     except MemoryError:
         raise InputError.at(path, "does not fit into memory; use a larger machine, or split the log by user") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:

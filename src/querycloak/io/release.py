@@ -114,7 +114,8 @@ def _with_numbers(log: QueryLog) -> QueryLog:
     """Give extra columns that the form calls numbers their type again."""
     if log.extra is None or log.form is None:
         return log
-    numbers = [c.name for c in log.form.columns if c.role is None and c.kind == "number"]
+    texts = {name for name, kind in log.extra.schema.items() if kind == pl.String}
+    numbers = [c.name for c in log.form.columns if c.role is None and c.kind == "number" and c.name in texts]
     return replace(log, extra=log.extra.with_columns(_number(log.extra[name]) for name in numbers))
 
 

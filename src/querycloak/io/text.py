@@ -40,13 +40,13 @@ class TextBlocks:
         if self.line_end == "\r":
             self._rest = self._rest.replace(b"\r", b"\n")
         self.last_line_end = True
-        _refuse_binary(self._rest if not self.bom else first[3:], path)
+        _refuse_binary(self._rest, path)
 
     def sample(self, size: int = 1 << 16) -> bytes:
         """Give the first bytes, mended but not counted and not consumed, without a line that is cut."""
-        start = self._rest[:size]
-        if len(self._rest) > size:
-            start = start[: start.rfind(b"\n") + 1] or start
+        start = self._rest[: max(size, self._rest.find(b"\n") + 1)]
+        if len(self._rest) > len(start):
+            start = start[: start.rfind(b"\n") + 1] or self._rest
         return start.replace(b"\r\n", b"\n").replace(b"\0", REPLACEMENT).decode("utf-8", "replace").encode()
 
     def blocks(self, *, quoted: bool = False) -> Iterator[tuple[int, bytes]]:
