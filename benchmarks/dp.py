@@ -35,7 +35,9 @@ def brute_force(taxonomy, root, concept, epsilon, spread, random):
     shared = np.empty(len(level))
     for above in reversed(taxonomy.ancestors(concept)):
         if above >= root:
-            shared[above - root : above - root + taxonomy.size[above]] = taxonomy.depth[above] - taxonomy.depth[root] + 1
+            shared[above - root : above - root + taxonomy.size[above]] = (
+                taxonomy.depth[above] - taxonomy.depth[root] + 1
+            )
     union = level[concept - root] + level + 2 - shared
     sim = 1 - np.log2(1 + (union - shared) / union)
     weight = np.exp(epsilon * sim / (2 * spread))

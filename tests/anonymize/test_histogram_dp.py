@@ -47,7 +47,7 @@ def test_what_goes_beyond_is_left_out():
 
 
 def test_users_without_a_concept_have_noise_too():
-    log, release = run([-1] * 200, range(200), epsilon=0.1)
+    _, release = run([-1] * 200, range(200), epsilon=0.1)
     assert len(release.log.users) > 150  # a user stays without a positive bin with probability about 2^-5
 
 

@@ -41,9 +41,8 @@ def test_releases_under_one_ledger(log, tmp_path):
 
 
 def test_tables_and_logs_of_frequent_queries(log, tmp_path):
-    call(
-        "anonymize", log, "-o", tmp_path / "t.tsv", "--method", "frequent-queries", "--epsilon", "50", "--delta", "0.1"
-    )
+    options = ("--method", "frequent-queries", "--epsilon", "50", "--delta", "0.1")
+    call("anonymize", log, "-o", tmp_path / "t.tsv", *options)
     lines = (tmp_path / "t.tsv").read_text().splitlines()
     assert lines[0].split("\t") == ["query", "count"]
     assert len(lines) > 1

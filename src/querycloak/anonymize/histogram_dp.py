@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from querycloak._version import __version__
 from querycloak.anonymize._budget_kernels import take_fitting
-from querycloak.anonymize._domains import DOMAIN_HELP, TOPICS_HELP, choose_domains, describe_domains
+from querycloak.anonymize._domains import TOPICS_HELP, choose_domains, describe_domains
 from querycloak.anonymize._noise import add_noise, check_library, describe_noise
 from querycloak.anonymize.publish import count_in, count_out, publish
 from querycloak.progress import QUIET, Progress
@@ -53,7 +53,9 @@ class HistogramDp(Settings):
     epsilon: float = setting(1.0, "budget of each user over all of the user's queries", above=0)
     per_user_queries: int = setting(100, "most units of queries that a user may have in the histogram", minimum=1)
     domain: str = setting(
-        "topics", DOMAIN_HELP.replace("replacements come", "concepts are counted, all others dropped")
+        "topics",
+        "which concepts are counted: all = the whole taxonomy, one = those below the lowest concept above all topics, "
+        "topics = those of the topics, or the label or path of a concept",
     )
     topics: str = setting("paper", TOPICS_HELP)
     sensitivity: str = setting(
