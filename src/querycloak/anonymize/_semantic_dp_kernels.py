@@ -49,7 +49,7 @@ class Cells(NamedTuple):
     near: Int32s
     """int32[m], concepts by group kind and level, depth-first within"""
     far: Int64s
-    """int64[groups, 5]: base, candidates, skip from (-1 = the concept itself), skip length, 1 = base is into `listed`"""
+    """int64[groups, 5]: base, candidates, skip from (-1 = the concept itself), skip length, 1 = base is in `listed`"""
     listed: Int32s
     """int32[...], far candidates that are no slice of the taxonomy"""
     spread: Floats

@@ -57,8 +57,8 @@ class Mechanism:
     ) -> Mechanism:
         """Prepare the cells. `domains` and `profile` are roots of subtrees; within each list, none inside another.
 
-        `profile` are the topics rho of equation 6, read by sqc2 only. Concepts of a domain that lie in no topic form one
-        further group.
+        `profile` are the topics rho of equation 6, read by sqc2 only. Concepts of a domain that lie in no topic form
+        one further group.
         """
         if len(taxonomy) >= _LARGEST:
             raise ParameterError.of("taxonomy", f"one of fewer than {_LARGEST:,} concepts", len(taxonomy))

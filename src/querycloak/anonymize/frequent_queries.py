@@ -66,10 +66,10 @@ class FrequentQueries(Settings):
 
 
 def threshold(d: int, scale: float, delta: float) -> int:
-    """Give K: a query is chosen where count + noise reaches it. The smallest with d · a^(K - d) / (1 + a) <= δ."""
+    """Give K, at least d: a query is chosen where count + noise reaches it. Makes d · a^(K - d) / (1 + a) <= δ."""
     a = math.exp(-1 / scale)
     exact = d + scale * (math.log(d / delta) - math.log1p(a))
-    return math.ceil(exact * (1 + 2.0**-48))
+    return max(d, math.ceil(exact * (1 + 2.0**-48)))
 
 
 def frequent_queries(
