@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import polars as pl
@@ -17,7 +18,7 @@ from querycloak.io.ubi import ubi_roles
 from querycloak.records import Column, LogForm, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from querycloak.io.text import TextBlocks
@@ -63,13 +64,14 @@ class JsonLines:
             self._columns = {c.path or (c.name,): c for c in form.columns}
             self._role_of = {p: c.role for p, c in self._columns.items() if c.role is not None}
         self._opened = {path[:i] for path in (*self._role_of, *self._columns) for i in range(1, len(path))}
+        self._typed: set[KeyPath] = set(self._columns)
         self.roles: dict[Role, str] = {role: ".".join(path) for path, role in self._role_of.items()}
 
     def frames(self, problems: Counter[str]) -> Iterator[pl.DataFrame]:
         """Give the rows, some at a time, as text columns; null = missing."""
         for line, block in self._text.blocks():
-            if self._ascii is None and _ESCAPE.search(block):
-                self._ascii = True
+            if self._ascii is not False:  # one character written as it is settles it
+                self._ascii = (self._ascii or _ESCAPE.search(block) is not None or None) if block.isascii() else False
             rows: list[Fields] = []
             for number, content in enumerate(block.split(b"\n")[:-1], line):
                 if not content.strip():
@@ -111,11 +113,13 @@ class JsonLines:
         return {paths[c.name]: c.role for c in columns if c.role is not None}
 
     def _frame(self, rows: list[Fields]) -> pl.DataFrame:
-        values: dict[KeyPath, list[msgspec.Raw | None]] = {path: [None] * len(rows) for path in self._role_of}
-        for i, row in enumerate(rows):
-            self._take(row, (), i, len(rows), values)
-        data = {}
-        for path, raws in values.items():
+        """Turn rows into columns, one whole column at a time."""
+        opened: Sequence[dict[Any, msgspec.Raw]] = [self._open(row, ()) for row in rows] if self._opened else rows
+        self._meet(opened)
+        data: dict[str, list[str | None]] = {}
+        for path in {**self._role_of, **self._columns}:
+            key = path if self._opened else path[0]
+            raws = [None if raw is None else bytes(raw).decode() for raw in (row.get(key) for row in opened)]
             name = ".".join(path)
             if name in data:
                 raise InputError.at(self._path, "a key with dots and nested keys have the same name; rename one")
@@ -123,39 +127,47 @@ class JsonLines:
                 self._learn(path, raws)
                 data[name] = [_text(raw) for raw in raws]
             else:
-                data[name] = [None if raw is None else bytes(raw).decode() for raw in raws]
+                data[name] = raws
         return pl.DataFrame(data, schema=dict.fromkeys(data, pl.String))
 
-    def _take(
-        self, row: Fields, prefix: KeyPath, i: int, n: int, values: dict[KeyPath, list[msgspec.Raw | None]]
-    ) -> None:
-        """Put the values of one object into their columns; objects that hold a role are opened."""
+    def _open(self, row: Fields, prefix: KeyPath) -> dict[Any, msgspec.Raw]:
+        """Give the values by their path of keys; objects that hold a role are opened, all others stay whole."""
+        values: dict[Any, msgspec.Raw] = {}
         for key, raw in row.items():
             path = (*prefix, key)
             if path in self._opened and bytes(raw)[:1] == b"{":
-                self._take(_DECODER.decode(raw), path, i, n, values)
-                continue
-            if path not in self._columns:
-                role = self._role_of.get(path)
-                nested = path if len(path) > 1 else ()
-                self._columns[path] = Column(".".join(path), role, kind="text" if role else "json", path=nested)
-            column = values.get(path)
-            if column is None:
-                column = values[path] = [None] * n
-            column[i] = raw
+                values |= self._open(_DECODER.decode(raw), path)
+            else:
+                values[path] = raw
+        return values
 
-    def _learn(self, path: KeyPath, raws: list[msgspec.Raw | None]) -> None:
+    def _meet(self, rows: Sequence[dict[Any, msgspec.Raw]]) -> None:
+        """Add the keys that were not seen before, in the order of the file."""
+        known = {path if self._opened else path[0] for path in self._columns}
+        for row in rows:
+            if row.keys() <= known:
+                continue
+            for key in row:
+                if key not in known:
+                    path: KeyPath = key if self._opened else (key,)
+                    role = self._role_of.get(path)
+                    nested = path if len(path) > 1 else ()
+                    self._columns[path] = Column(".".join(path), role, kind="text" if role else "json", path=nested)
+                    known.add(key)
+
+    def _learn(self, path: KeyPath, raws: list[str | None]) -> None:
         """Note how the values of a role are written: bare numbers, and null for a missing one."""
         column = self._columns.get(path)
         if column is None:
             return
-        first = next((bytes(raw)[:1] for raw in raws if raw is not None and bytes(raw) != b"null"), b'"')
-        kind = "text" if first == b'"' or column.kind == "number" else "number"
-        null = column.null or any(raw is not None and bytes(raw) == b"null" for raw in raws)
-        if kind == "number" or null != column.null:
-            self._columns[path] = Column(
-                column.name, column.role, "number" if kind == "number" else column.kind, null, column.path
-            )
+        if not column.null and "null" in raws:
+            column = replace(column, null=True)
+        if column.kind == "text" and path not in self._typed:
+            first = next((raw for raw in raws if raw is not None and raw != "null"), None)
+            if first is not None:
+                self._typed.add(path)
+                column = column if first.startswith('"') else replace(column, kind="number")
+        self._columns[path] = column
 
 
 def _decode(content: bytes, path: Path, number: int, problems: Counter[str]) -> Fields:
@@ -196,11 +208,10 @@ def _collect(row: Fields, prefix: KeyPath, paths: dict[str, KeyPath]) -> None:
             _collect(_DECODER.decode(raw), path, paths)
 
 
-def _text(raw: msgspec.Raw | None) -> str | None:
+def _text(raw: str | None) -> str | None:
     """Give a value as text: strings decoded, numbers as they stand, null and anything nested as missing."""
-    if raw is None:
+    if raw is None or raw[0] in "n{[":
         return None
-    content = bytes(raw)
-    if content[:1] in {b"n", b"{", b"["}:
-        return None
-    return str(msgspec.json.decode(content, type=str)) if content[:1] == b'"' else content.decode()
+    if raw[0] != '"':
+        return raw
+    return raw[1:-1] if "\\" not in raw else str(msgspec.json.decode(raw, type=str))

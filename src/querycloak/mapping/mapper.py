@@ -13,7 +13,7 @@ from querycloak.errors import ParameterError, UnknownNameError
 from querycloak.mapping.lexicon import Lexicon
 from querycloak.mapping.modes import MODES, Mode
 from querycloak.mapping.parallel import WorkerError, Workers, pack_block, workers_for
-from querycloak.mapping.phrases import in_context, noun_phrases
+from querycloak.mapping.phrases import read_classes
 from querycloak.mapping.trace import ClauseTrace, Trace
 from querycloak.mapping.words import clauses
 from querycloak.progress import QUIET
@@ -118,7 +118,7 @@ class Mapper:
         read = read_query(text, self.lexicon)
         find = MODES[self.mode]
         done = [
-            ClauseTrace(tuple(words), classes, tuple(phrases), tuple(find(words, classes, phrases, self.lexicon)))
+            ClauseTrace(tuple(words), classes, phrases, tuple(find(words, classes, phrases, self.lexicon)))
             for words, classes, phrases in read
         ]
         return Trace(text, self.mode, tuple(done), self.taxonomy, self.lexicon, self._category(text))
@@ -227,24 +227,26 @@ def map_text(text: str, lexicon: Lexicon, mode: str) -> tuple[int, ...]:
     return tuple(units) or (NO_CODE,)
 
 
-def read_query(text: str, lexicon: Lexicon) -> list[tuple[list[Word], str, list[tuple[int, int]]]]:
+def read_query(text: str, lexicon: Lexicon) -> list[tuple[list[Word], str, tuple[tuple[int, int], ...]]]:
     """Give the clauses of a query: words, their classes, and the noun phrases.
 
     A query without a noun phrase has one all the same, its last word that is no stop word and no number: people search
     for "swim" and "sexy" too.
     """
-    word = lexicon.word
+    known = lexicon.words
     out = []
+    any_phrase = False
     for clause in clauses(text):
-        words = [word(w) for w in clause]
-        classes = in_context("".join([w.letter for w in words]))
-        out.append((words, classes, noun_phrases(classes)))
-    if not any(phrases for _, _, phrases in out):
+        words = [known[w] for w in clause]
+        classes, phrases = read_classes("".join([word.letter for word in words]))
+        out.append((words, classes, phrases))
+        any_phrase = any_phrase or bool(phrases)
+    if not any_phrase:
         for c in range(len(out) - 1, -1, -1):
             words, classes, _ = out[c]
             for i in range(len(words) - 1, -1, -1):
                 if not words[i].stop and classes[i] != "c":
-                    out[c] = (words, classes[:i] + "n" + classes[i + 1 :], [(i, i + 1)])
+                    out[c] = (words, classes[:i] + "n" + classes[i + 1 :], ((i, i + 1),))
                     return out
     return out
 

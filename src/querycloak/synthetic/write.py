@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
@@ -14,9 +15,12 @@ from querycloak.records import NO_CODE
 from querycloak.synthetic.generate import EVENT_KINDS, GeneratedLog
 
 if TYPE_CHECKING:
+    from querycloak.compression import Compression
     from querycloak.records import LogForm
 
 __all__ = ["truth_table", "write_generated"]
+
+_COMPRESSIONS: Final[dict[str, Compression]] = {".gz": "gz", ".zst": "zst"}
 
 
 def write_generated(
@@ -25,14 +29,15 @@ def write_generated(
     """Write the log to `path`, and `<stem>.directory.tsv` and `<stem>.truth.tsv` beside it; gives the paths written.
 
     The directory has the columns site and category; without clicks it is still the truth about typed addresses. Either
-    all files appear or none.
+    all files appear or none. A path that ends in .gz or .zst has the log compressed.
     """
     place = Path(path)
-    stem = place.name.split(".")[0] or place.name
+    compression: Compression = _COMPRESSIONS.get(place.suffix, "")
+    stem = Path(place.stem).stem if compression else place.stem
     tables = {place.with_name(f"{stem}.directory.tsv"): generated.directory()}
     if truth:
         tables[place.with_name(f"{stem}.truth.tsv")] = truth_table(generated)
-    fitted = fit_form(generated.log, form)
+    fitted = replace(fit_form(generated.log, form), compression=compression)
     with writing(place, *tables) as (file, *beside):
         write_to(file, generated.log, fitted, place)
         for out, table in zip(beside, tables.values(), strict=True):
