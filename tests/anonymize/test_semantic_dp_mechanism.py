@@ -142,6 +142,27 @@ def test_draws_follow_the_formula(criterion, epsilon, n):
             assert normal_of_chi_square(found, wanted * found.sum() / wanted.sum()) < 4.3
 
 
+def test_running_out_of_words_changes_no_chances():
+    """With words for one draw at a time, most draws run out in the middle. To begin them anew would be a bias."""
+
+    class Trickle:
+        """Gives two words at a time: enough for a cell, never for a cell and a concept in it."""
+
+        def __init__(self):
+            self.source = Randomness(seed=8)
+
+        def words(self, n):
+            return self.source.words(2)
+
+    taxonomy = tree([-1, *([0] * 7)])  # from a leaf: itself, its 6 siblings in one cell, the root
+    mechanism = Mechanism.over(taxonomy, [0], criterion="sqc1")
+    draws = 20_000
+    drawn = mechanism.draw(np.full(draws, 3, dtype=np.int32), np.ones(draws), Trickle())
+    expected = mechanism.probabilities(3, 1.0)
+    seen = np.bincount(drawn, minlength=8)
+    assert normal_of_chi_square(seen, np.array([float(expected[o]) for o in range(8)]) * draws) < 4.3
+
+
 def test_mixed_inputs_draw_from_their_own_row():
     """Every draw has its own concept and ε; results stand at the place of their input."""
     taxonomy = grown(300, seed=9)

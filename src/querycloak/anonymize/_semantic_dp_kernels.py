@@ -150,11 +150,16 @@ def _locate(cells: Cells, concept: int, piece: Int64s, cell: int, index: np.int6
 
 
 @kernel
-def draw(cells: Cells, order: Int64s, concept: Int32s, epsilon: Floats, words: Words, done: int, out: Int32s) -> int:
-    """Draw for the inputs order[done:] until the words run out; give the new `done`.
+def draw(
+    cells: Cells, order: Int64s, concept: Int32s, epsilon: Floats, words: Words, state: Int64s, out: Int32s
+) -> None:
+    """Draw for the inputs order[state[0]:] until they or the words run out; `state` says where to go on.
 
     `order` must bring equal (epsilon, spread, concept) together; `out` is filled at the places that `order` names.
     A number below a total is drawn by masking words and drawing again when it is not below: no modulo bias.
+
+    `state`: int64[2], inputs done, and the cell that the next one is in already (-1 = none). Where words run out
+    between the cell and the concept, the cell must stand: to draw it again would favour cells of one concept.
     """
     size = (cells.loss.shape[0] + 1) * (cells.loss.shape[0] + 1) + 1
     piece = np.empty((size, 4), dtype=np.int64)
@@ -165,8 +170,8 @@ def draw(cells: Cells, order: Int64s, concept: Int32s, epsilon: Floats, words: W
     last_epsilon, last_spread, last_concept = -1.0, -1.0, -1
     n, used = 0, 0
     high_mask = _ZERO
-    while done < len(order):
-        at = order[done]
+    while state[0] < len(order):
+        at = order[state[0]]
         c, e, s = concept[at], epsilon[at], cells.spread[cells.group[concept[at]]]
         if e != last_epsilon or s != last_spread:
             weights = weigh(cells.loss, e / 2.0, s)
@@ -176,35 +181,34 @@ def draw(cells: Cells, order: Int64s, concept: Int32s, epsilon: Floats, words: W
             n = cells_of(cells, c, weights, far_weight, piece, total)
             high_mask = _mask(total[n - 1, 1] + _ONE)
             last_concept = c
-        if n == 1 and piece[0, 1] + piece[0, 3] == 1:
-            out[at] = c
-            done += 1
-            continue
-        while True:  # a number below the total of all weights
-            if used + 2 > len(words):
-                return done
-            high, low = words[used] & high_mask, words[used + 1] & _LOW
-            used += 2
-            if high < total[n - 1, 1] or (high == total[n - 1, 1] and low < total[n - 1, 2]):
-                break
-        left, right = 0, n - 1  # the first cell whose running total is above it
-        while left < right:
-            middle = (left + right) // 2
-            if high < total[middle, 1] or (high == total[middle, 1] and low < total[middle, 2]):
-                right = middle
-            else:
-                left = middle + 1
-        length = piece[left, 1] + piece[left, 3]
+        cell = state[1]
+        if cell < 0:
+            while True:  # a number below the total of all weights
+                if used + 2 > len(words):
+                    return
+                high, low = words[used] & high_mask, words[used + 1] & _LOW
+                used += 2
+                if high < total[n - 1, 1] or (high == total[n - 1, 1] and low < total[n - 1, 2]):
+                    break
+            cell, right = 0, n - 1  # the first cell whose running total is above it
+            while cell < right:
+                middle = (cell + right) // 2
+                if high < total[middle, 1] or (high == total[middle, 1] and low < total[middle, 2]):
+                    right = middle
+                else:
+                    cell = middle + 1
+        length = piece[cell, 1] + piece[cell, 3]
         index = np.int64(0)
         if length > 1:
             mask = _mask(np.uint64(length))
             while True:
                 if used + 1 > len(words):
-                    return done
+                    state[1] = cell
+                    return
                 index = np.int64(words[used] & mask)
                 used += 1
                 if index < length:
                     break
-        out[at] = _locate(cells, c, piece, left, index)
-        done += 1
-    return done
+        out[at] = _locate(cells, c, piece, cell, index)
+        state[0] += 1
+        state[1] = -1

@@ -78,16 +78,19 @@ class Mechanism:
         """bool[m]: whether each concept lies in a domain (-1 does not)."""
         return np.where(concept < 0, -1, self.cells.group[concept]) >= 0
 
-    def draw(self, concept: Int32s, epsilon: npt.NDArray[np.float64], random: Randomness) -> Int32s:
-        """Draw one concept for each input: int32[m]; every input must lie in a domain, every ε_q be above 0."""
+    def draw(
+        self, concept: Int32s, epsilon: npt.NDArray[np.float64], random: Randomness, block: int = 1 << 20
+    ) -> Int32s:
+        """Draw one concept for each input: int32[m]; every input must lie in a domain, every ε_q be above 0.
+
+        `block` is the number of draws that random words are fetched for at a time; it does not change their chances.
+        """
         out = np.full(len(concept), -1, dtype=np.int32)
-        if not len(concept):
-            return out
         order = np.lexsort((concept, self.cells.spread[self.cells.group[concept]], epsilon))
-        done = 0
-        while done < len(order):
-            left = min(len(order) - done, 1 << 20)
-            done = draw(self.cells, order, concept, epsilon, random.words(6 * left + 64), done, out)
+        state = np.array([0, -1], dtype=np.int64)
+        while state[0] < len(order):
+            words = random.words(6 * min(len(order) - int(state[0]), block))
+            draw(self.cells, order, concept, epsilon, words, state, out)
         return out
 
     def probabilities(self, concept: int, epsilon: float) -> dict[int, Fraction]:
