@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import typer.main
+
 from querycloak.catalog import METHODS
 from querycloak.cli.app import app
 from querycloak.cli.setting_options import describe_options
@@ -21,8 +22,8 @@ def reference() -> str:
         "",
         "Made by `python tools/build_cli_reference.py`; a test compares it with the commands.",
         "",
-        "Exit codes: 0 done; 1 a check failed (`attack --max-risk`, `verify`); 2 the user's mistake, with one sentence that says",
-        "where and what to do; 130 interrupted. A command that fails leaves no half-written file.",
+        "Exit codes: 0 done; 1 a check failed (`attack --max-risk`, `verify`); 2 the user's mistake, with one sentence",
+        "that says where and what to do; 130 interrupted. A command that fails leaves no half-written file.",
     ]
     for name, command in _commands(typer.main.get_command(app)):
         lines += ["", f"## querycloak {name}", "", *_paragraphs(command.help or "")]
