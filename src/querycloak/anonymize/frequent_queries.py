@@ -104,6 +104,14 @@ def frequent_queries(
     else:
         kept = event & np.isin(log.query, chosen)
         published, truth = publish(log, log.user[kept], log.query[kept], random)
+    dropped = {
+        "further clicks of a query": int((~event).sum()),
+        **({"beyond the first queries of a user": int((event & ~counted).sum())} if table else {}),
+        "query not frequent enough": int(((counted if table else event) & ~kept).sum()),
+    }
+    if table:  # exact counts would be one more output, without noise: they are told, not written
+        told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items())
+        progress.note(f"{len(log):,} rows in; left out: {told} (not in the statement: these counts are exact)")
     statement = PrivacyStatement(
         method="frequent-queries",
         settings=settings.to_json(),
@@ -116,13 +124,9 @@ def frequent_queries(
         assumptions=("one person is one user of the log", "the settings were chosen without looking at the log"),
         randomness=describe_noise(random),
         new_ids=True,
-        counts_in=count_in(log),
-        counts_out=count_out(published),
-        dropped={
-            "further clicks of a query": int((~event).sum()),
-            **({"beyond the first queries of a user": int((event & ~counted).sum())} if table else {}),
-            "query not frequent enough": int(((counted if table else event) & ~kept).sum()),
-        },
+        counts_in={} if table else count_in(log),
+        counts_out={"rows": len(published)} if table else count_out(published),
+        dropped={} if table else dropped,
         figures={"threshold": float(least), "noise scale of the choice": scale},
     )
     return Release(published, statement, truth, kind="counts" if table else "log")
@@ -174,6 +178,5 @@ def _does_not_cover(table: bool) -> tuple[str, ...]:
         )
     return (
         "published queries are verbatim: a secret that many users share is published",
-        "the counts of rows and users in this statement are exact: leave them out if the number of users is a secret",
         "further releases of the same users add up",
     )
