@@ -129,6 +129,27 @@ MEASURES: dict[str, Check] = {
             ("log", "items", "counts", "stream"),
             ("concepts", "release_concepts", "taxonomy"),
         ),
+        _check(
+            "measure",
+            "generalization",
+            "distortion by generalizing and suppressing concepts; length and level of what is published",
+            ("items",),
+            ("concepts", "release_concepts", "taxonomy"),
+        ),
+        _check(
+            "measure",
+            "profile-divergence",
+            "how far each user's topic profile has moved",
+            _LOGS,
+            ("concepts", "release_concepts", "taxonomy"),
+        ),
+        _check(
+            "measure",
+            "unchanged",
+            "share of queries that came out as they went in",
+            ("log", "items"),
+            ("concepts", "release_concepts"),
+        ),
     )
 }
 """Measures by name: what a release is still good for."""
@@ -141,6 +162,40 @@ METHODS: dict[str, Method] = {
             "Sweep",
             "new user ids; queries with personal identifiers and rare queries left out (what naive publishers do)",
             "none",
+        ),
+        _batch(
+            "clump",
+            "Clump",
+            "clusters of k similar users, each published as the concepts that all of its cluster have in common",
+            "k-anonymity of users' generalized transactions",
+            ("concepts", "taxonomy"),
+        ),
+        _batch(
+            "partition",
+            "Partition",
+            "users parted from the root of the taxonomy down, while k or more share the same concepts",
+            "k-anonymity of users' generalized transactions",
+            ("concepts", "taxonomy"),
+        ),
+        _batch(
+            "semantic-dp",
+            "SemanticDp",
+            "each query replaced by one drawn near its meaning; as many rows per user as before",
+            "epsilon-differential privacy of the concepts of each user's queries",
+            ("concepts", "taxonomy"),
+        ),
+        _batch(
+            "histogram-dp",
+            "HistogramDp",
+            "a noisy histogram of concepts for each user",
+            "epsilon-differential privacy of each user's queries",
+            ("concepts", "taxonomy"),
+        ),
+        _batch(
+            "frequent-queries",
+            "FrequentQueries",
+            "a table of the queries that many users asked, with noisy counts; or the log of them",
+            "(epsilon, delta)-differential privacy of each user",
         ),
     )
 }
