@@ -8,7 +8,7 @@ from typing import Any
 
 import typer.main
 
-from querycloak.catalog import METHODS
+from querycloak.catalog import METHODS, STREAM_METHODS
 from querycloak.cli.app import app
 from querycloak.cli.setting_options import describe_options
 
@@ -31,7 +31,7 @@ def reference() -> str:
         if rows:
             lines += ["", "| | | |", "|---|---|---|", *rows]
     lines += ["", "## Options of the methods", ""]
-    for method in METHODS.values():
+    for method in (METHODS | STREAM_METHODS).values():
         lines += [f"### {method.name}", "", f"{method.summary[0].upper()}{method.summary[1:]}.", ""]
         lines += [f"- {line}" for line in describe_options(method.settings)] + [""]
     return "\n".join(lines).rstrip() + "\n"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from querycloak.progress import QUIET, Progress
-from querycloak.records import QueryLog, Release, Truth
+from querycloak.records import NO_CODE, QueryLog, Release, Truth
 from querycloak.stream.statement import FlatSettings, StreamSettings, stream_statement
 
 if TYPE_CHECKING:
@@ -62,15 +62,16 @@ def stream_release(
         ids = random.child("ids").identifiers(len(originals), avoid=frozenset(originals), digits=digits)
         stands_for, code = np.unique(new_user, return_inverse=True)
         users, published = pl.Series([ids[u] for u in stands_for.tolist()], dtype=pl.String), code.astype(np.int32)
-    used, query = np.unique(log.query[row], return_inverse=True)  # a release carries no query that it does not publish
-    table = replace(
-        log.take(row),
-        user=published,
-        users=users,
-        query=query.astype(np.int32),
-        queries=log.queries.gather(used),
-        problems={},
-    )
+    kept = log.take(row)
+    words: dict[str, Any] = {"users": users, "user": published}
+    for code_name, name in (("query", "queries"), ("url", "urls"), ("category", "categories")):
+        codes, texts = getattr(kept, code_name), getattr(kept, name)
+        if codes is not None:  # a release carries no text that it does not publish
+            used, inverse = np.unique(codes[codes != NO_CODE], return_inverse=True)
+            new = np.full(len(codes), NO_CODE, dtype=np.int32)
+            new[codes != NO_CODE] = inverse
+            words |= {code_name: new, name: texts.gather(used)}
+    table = replace(kept, **words, problems={})
     form = log.form
     statement = stream_statement(
         method,
