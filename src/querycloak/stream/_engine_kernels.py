@@ -50,7 +50,7 @@ class Machine(NamedTuple):
     entries: Int32s  # [power of 2, 8]: set, user, slot in the set's bag, next of the hash chain, bag of tokens; and,
     # apart from these, the first entry of the hash chain of this row's number, -1 = none
     waits: Int32s  # [slots, 8 + 3 width]: a record (node, asker, running number in two halves, position in its node's
-    # bag and in each set) and, a stranger to it, a token (node, user, position in its node's bag, entries, positions)
+    # bag and in each set) and, a stranger to it, a token (node, user, position in its node's bag, entry, position)
     arena: Int32s  # blocks of the bags that hold more than one item
     counts: Int64s  # tops, free lists, and what is counted
     draws: npt.NDArray[np.uint32]  # random words, used up one after the other
@@ -185,8 +185,8 @@ def _index_token(m: Machine, token: int, where: int, level: int) -> None:
         entries[e, PLACES + 1] = entries[e, PLACES + 2] = 0
         entries[bucket, BUCKET] = e
         entries[e, SLOT] = _push(m, m.sets, where, USERS, e)
-    m.waits[token, TOKEN_FIRST + width + level] = e
-    m.waits[token, TOKEN_FIRST + 2 * width + level] = _push(m, entries, e, PLACES, token)
+    m.waits[token, TOKEN_FIRST + width + 2 * level] = e
+    m.waits[token, TOKEN_FIRST + width + 2 * level + 1] = _push(m, entries, e, PLACES, token)
 
 
 @lean_kernel
@@ -266,8 +266,11 @@ def _lift(m: Machine, token: int, first: int) -> None:
         m.tally[where, COUNT] -= 1
         if not m.tally[where, INDEXED]:
             continue
-        e, position = m.waits[token, TOKEN_FIRST + width + level], m.waits[token, TOKEN_FIRST + 2 * width + level]
-        _take_out(m, m.entries, e, PLACES, position, m.waits, TOKEN_FIRST + 2 * width + level)
+        e, position = (
+            m.waits[token, TOKEN_FIRST + width + 2 * level],
+            m.waits[token, TOKEN_FIRST + width + 2 * level + 1],
+        )
+        _take_out(m, m.entries, e, PLACES, position, m.waits, TOKEN_FIRST + width + 2 * level + 1)
         if m.entries[e, PLACES + 1] == 0:
             _take_out(m, m.sets, where, USERS, m.entries[e, SLOT], m.entries, SLOT)
             _forget_entry(m, e)

@@ -198,7 +198,9 @@ class StreamEngine:
         while len(state.entries) - int(counts[kernels.ENTRIES]) <= 2 * width * most:
             state = state._replace(entries=_more_entries(state))
         if len(state.waits) <= int(counts[kernels.WAITING]):
-            state = state._replace(waits=_grown(state.waits, 2 * len(state.waits)))
+            waits = _lines(2 * len(state.waits), state.waits.shape[1])
+            waits[: len(state.waits)] = state.waits
+            state = state._replace(waits=waits)
         if len(state.draws) - int(counts[kernels.CURSOR]) < 2 * kernels.SPARE_DRAWS:
             state = state._replace(draws=self._words())
             counts[kernels.CURSOR] = 0
@@ -249,11 +251,20 @@ def _empty(k: int, width: int) -> kernels.Machine:
         tally=np.zeros((0, 2), np.int32),
         sets=np.zeros((0, 6), np.int32),
         entries=entries,
-        waits=np.zeros((256, kernels.TOKEN_FIRST + 3 * width), np.int32),
+        waits=_lines(256, kernels.TOKEN_FIRST + 3 * width),
         arena=np.empty(4096, np.int32),
         counts=counts,
         draws=np.empty(0, np.uint32),
     )
+
+
+def _lines(rows: int, columns: int) -> Int32s:
+    """int32[rows, columns or some more]: zeros; a row begins with a line of the processor's cache."""
+    line = 16
+    columns = -(-columns // line) * line if columns > line else columns
+    room = np.zeros(rows * columns + line, dtype=np.int32)
+    begin = -(room.ctypes.data // room.itemsize) % line
+    return room[begin : begin + rows * columns].reshape(rows, columns)
 
 
 def _grown(array: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:

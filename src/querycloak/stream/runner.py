@@ -37,6 +37,8 @@ __all__ = ["Run", "Summary", "run_stream"]
 
 PIECE: Final = 1 << 22
 """Bytes taken in at once: one batch."""
+SAMPLE: Final = 1 << 16
+"""Bytes by which the form is recognised."""
 TICK: Final = 0.1
 """Seconds after which a waiting run looks whether it was asked to stop."""
 STDIN: Final = Path("standard input")
@@ -122,7 +124,8 @@ class _Session:
             first = feed.first_lines()
             if not first:
                 raise InputError.at(self.source, "the stream is empty")
-            layout = find_layout(first, self.source, run.columns, run.format)
+            sample = first if b"\n" not in first[SAMPLE:] else first[: first.index(b"\n", SAMPLE) + 1]
+            layout = find_layout(sample, self.source, run.columns, run.format)
             problems = Problems(self.source, stop=not run.skip_bad)
             self.converter = Converter(layout, run.method, run.settings, Randomness(run.seed), problems)
             self.pending, self.read = first[layout.begin :], len(first)

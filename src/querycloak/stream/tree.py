@@ -28,8 +28,10 @@ def split_path(path: str, separator: str) -> tuple[str, ...] | None:
     >>> split_path("Top", "/"), split_path("/Top/Arts/", "/")
     ((), ('Arts',))
     """
-    levels = [level.strip() for level in path.strip().strip(separator).split(separator)]
-    if not all(levels):
+    levels = path.strip().strip(separator).split(separator)
+    if " " in path or "\t" in path:
+        levels = [level.strip() for level in levels]
+    if "" in levels:
         return None
     return tuple(levels[1:] if levels[0].lower() in ROOT_NAMES else levels)
 
@@ -44,7 +46,7 @@ class CategoryTree:
         self.width = depth if borrows else 1
         self.sets = 0
         self._nodes: dict[tuple[str, ...], int] = {}
-        self._branch: dict[tuple[str, ...], int] = {}
+        self._branch: dict[tuple[int, str], int] = {}  # (set of the branch above, -1 = root; name) → set
         self._chains: list[list[int]] = []
         self._depths: list[int] = []
 
@@ -67,12 +69,13 @@ class CategoryTree:
         """Give the sets of a new node: its branches from depth 1 down, then its own."""
         if not self.borrows or not cut:
             return [self._new_set()]
-        chain = []
-        for d in range(1, len(cut) + 1):
-            branch = self._branch.get(cut[:d])
+        chain, above = [], -1
+        for name in cut:
+            branch = self._branch.get((above, name))
             if branch is None:
-                branch = self._branch[cut[:d]] = self._new_set()
+                branch = self._branch[above, name] = self._new_set()
             chain.append(branch)
+            above = branch
         return chain if len(cut) == self.depth else [*chain, self._new_set()]
 
     def _new_set(self) -> int:
