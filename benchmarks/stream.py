@@ -24,7 +24,11 @@ DEPTHS = (1, 5, 11)
 BATCH = 1 << 16
 
 
-def stream(records: int, seed: int = 1):
+USERS = 600_194
+"""in the AOL log, as the paper counts"""
+
+
+def stream(records: int, users: int = USERS, seed: int = 1):
     """Give user and path of each record: activity and depths like AOL's, 20,000 categories, 15 of them at the top."""
     rng = np.random.default_rng(seed)
     levels = np.clip(1 + rng.binomial(12, 2 / 3, 20_000), 1, 13)
@@ -34,7 +38,6 @@ def stream(records: int, seed: int = 1):
     ]
     weight = 1 / np.arange(1, len(paths) + 1)
     path = rng.choice(len(paths), records, p=weight / weight.sum())
-    users = records // 44
     activity = rng.lognormal(0, 1.7, users)
     return rng.choice(users, records, p=activity / activity.sum()).astype(np.int32), path, paths
 
@@ -128,8 +131,11 @@ def memory() -> None:
 
 
 def main(records: int = 2_000_000) -> None:
+    print(f"{USERS:,} users, as in the AOL log")
     user, path, paths = stream(records)
     engine_speed(user, path, paths)
+    print(f"\n{records // 44:,} users: the busiest have more than 1/200 of a branch, and pile up at k = 200")
+    engine_speed(*stream(records, records // 44))
     with tempfile.TemporaryDirectory() as folder:
         file_speed(user, path, paths, Path(folder))
     memory()

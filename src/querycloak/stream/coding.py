@@ -17,6 +17,8 @@ __all__ = ["ByteCodes", "fresh_ids"]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
+HEXADECIMAL = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+
 
 class ByteCodes:
     """Codes of byte strings.
@@ -79,10 +81,17 @@ class ByteCodes:
 
 
 def fresh_ids(ids: ByteCodes, n: int, random: Randomness, *, digits: bool) -> None:
-    """Add n new random ids, all distinct from those there are."""
+    """Add n new random ids, all distinct from those there are: 12 decimal digits, or 16 hexadecimal ones."""
     wanted = len(ids) + n
     while len(ids) < wanted:
-        texts = [text.encode() for text in random.identifiers(wanted - len(ids), digits=digits)]
-        ends = np.cumsum([len(t) for t in texts], dtype=np.int64)
-        begins = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
-        ids.code(np.frombuffer(b"".join(texts), dtype=np.uint8), begins, ends)  # one that is there already adds none
+        words = random.words(wanted - len(ids))
+        if digits:
+            numbers = (words % np.uint64(9 * 10**11) + np.uint64(10**11))[:, None]
+            texts = (numbers // 10 ** np.arange(11, -1, -1, dtype=np.uint64) % np.uint64(10)).astype(np.uint8) + ord(
+                "0"
+            )
+        else:
+            shifts = np.arange(60, -1, -4, dtype=np.uint64)
+            texts = HEXADECIMAL[(words[:, None] >> shifts & np.uint64(15)).astype(np.int64)]
+        ends = (np.arange(len(words), dtype=np.int64) + 1) * texts.shape[1]
+        ids.code(texts.ravel(), ends - texts.shape[1], ends)  # one that is there already adds none
