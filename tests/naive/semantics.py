@@ -1,0 +1,58 @@
+"""The semantic distance from its definitions: sets of ancestors and all pairs of concepts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+SCALE = 1 << 30
+
+
+def round_half_up(numerator: int, denominator: int) -> int:
+    return (2 * numerator + denominator) // (2 * denominator)
+
+
+def ancestors(parent, c) -> set[int]:
+    """T(c): the concept and its ancestors, the root left out."""
+    out = set()
+    while parent[c] >= 0:
+        out.add(c)
+        c = parent[c]
+    return out
+
+
+def delta_exact(parent, c1, c2) -> Fraction:
+    """Eq. 1; the root against itself is 0."""
+    t1, t2 = ancestors(parent, c1), ancestors(parent, c2)
+    if not t1 | t2:
+        return Fraction(0)
+    return 1 - Fraction(len(t1 & t2), len(t1 | t2))
+
+
+def delta(parent, c1, c2) -> int:
+    exact = delta_exact(parent, c1, c2)
+    return (SCALE * exact.numerator + exact.denominator // 2) // exact.denominator
+
+
+def directed(parent, a: Counter, b: Counter) -> int:
+    total = sum(w * min(delta(parent, c, d) for d in b) for c, w in a.items())
+    weight = sum(a.values())
+    return (total + weight // 2) // weight
+
+
+def distance(parent, a: Counter, b: Counter) -> int:
+    """Eq. 4, in units of 1 / SCALE, rounded where the kernel rounds."""
+    wa, wb = sum(a.values()), sum(b.values())
+    total = wa * directed(parent, a, b) + wb * directed(parent, b, a)
+    return (total + (wa + wb) // 2) // (wa + wb)
+
+
+def distance_exact(parent, a: Counter, b: Counter) -> Fraction:
+    total = sum(w * min(delta_exact(parent, c, d) for d in b) for c, w in a.items())
+    total += sum(w * min(delta_exact(parent, c, d) for d in a) for c, w in b.items())
+    return total / (sum(a.values()) + sum(b.values()))
+
+
+def matrix(parent, bags: list[Counter]) -> list[list[int]]:
+    n = len(bags)
+    return [[0 if i == j else distance(parent, bags[i], bags[j]) for j in range(n)] for i in range(n)]
