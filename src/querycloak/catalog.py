@@ -16,13 +16,14 @@ from querycloak.errors import UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from querycloak.records import Release
+    from querycloak.records import Release, ReleaseKind
     from querycloak.settings import Settings
 
-__all__ = ["METHODS", "Method", "Need", "method"]
+__all__ = ["ATTACKS", "MEASURES", "METHODS", "Check", "Method", "Need", "describe_settings", "method"]
 
-Need = Literal["concepts", "taxonomy", "directory", "resolver"]
-"""What a method may ask for beside the log: `concepts` is a ConceptLog over `taxonomy`."""
+Need = Literal["concepts", "release_concepts", "taxonomy", "directory", "resolver"]
+"""What a method, attack or measure may ask for beside the log: `concepts` is the log's ConceptLog over `taxonomy`,
+`release_concepts` that of the release."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,36 @@ def _batch(name: str, settings_name: str, summary: str, guarantee: str, needs: t
     stem = name.replace("-", "_")
     return Method(name, summary, guarantee, f"querycloak.anonymize.{stem}", settings_name, stem, needs)
 
+
+@dataclass(frozen=True)
+class Check:
+    """An attack or a measure, by where it stands: `function(log, release, random, progress, **needs)`."""
+
+    name: str
+    summary: str
+    """one line"""
+    module: str
+    function_name: str
+    kinds: tuple[ReleaseKind, ...]
+    """kinds of release it fits"""
+    needs: tuple[Need, ...] = ()
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function (loads its module): gives an AttackResult or a Score, or a list of them."""
+        return cast("Callable[..., Any]", getattr(import_module(self.module), self.function_name))
+
+
+def _check(folder: str, name: str, summary: str, kinds: tuple[ReleaseKind, ...], needs: tuple[Need, ...] = ()) -> Check:
+    stem = name.replace("-", "_")
+    return Check(name, summary, f"querycloak.{folder}.{stem}", stem, kinds, needs)
+
+
+ATTACKS: dict[str, Check] = {}
+"""Attacks by name; attackers see only the release."""
+
+MEASURES: dict[str, Check] = {}
+"""Measures by name."""
 
 METHODS: dict[str, Method] = {
     m.name: m

@@ -29,21 +29,21 @@ def parallel_kernel(function: F) -> F:
     return cast("F", numba.njit(cache=True, nogil=True, parallel=True)(function))
 
 
-class _Listener(event.Listener):  # type: ignore[misc]
+class _Listener(event.Listener):
     """Calls `tell` at the first real compilation of this process; a kernel from the cache is silent."""
 
     def __init__(self, tell: Callable[[], None]) -> None:
         self._tell: Callable[[], None] | None = tell
 
-    def on_start(self, event: object) -> None:
+    def on_start(self, _event: object) -> None:
         if self._tell is not None:
             tell, self._tell = self._tell, None
             tell()
 
-    def on_end(self, event: object) -> None:
+    def on_end(self, _event: object) -> None:
         pass
 
 
 def tell_compiling(tell: Callable[[], None]) -> None:
     """Have `tell` called when a kernel is compiled for the first time rather than loaded from the cache."""
-    event.register("numba:compile", _Listener(tell))
+    event.register("numba:compile", _Listener(tell))  # type: ignore[no-untyped-call]

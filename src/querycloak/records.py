@@ -26,6 +26,7 @@ __all__ = [
     "PrivacyStatement",
     "QueryLog",
     "Release",
+    "ReleaseKind",
     "Score",
     "Truth",
 ]
@@ -39,6 +40,8 @@ NO_CODE: Final = -1
 MISSING_TIME: Final = np.iinfo(np.int64).min
 """A time that was absent or did not parse."""
 
+ReleaseKind = Literal["log", "items", "counts", "stream"]
+
 Role = Literal["user", "query", "time", "rank", "url", "category"]
 
 
@@ -48,6 +51,12 @@ class Column:
 
     name: str
     role: Role | None
+    kind: Literal["text", "number", "json"] = "text"
+    """how values are written: as text; as a number where they are one; as the JSON text that was read"""
+    null: bool = False
+    """JSON lines: a missing value is written as null, not left out"""
+    path: tuple[str, ...] = ()
+    """JSON lines: the keys that lead to a nested value; empty = the name is the key"""
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,18 @@ class LogForm:
     """the first line names the columns (text formats)"""
     compression: Literal["", "gz", "zst"] = ""
     time_format: str = "%Y-%m-%d %H:%M:%S"
-    """strftime pattern; 'epoch' and 'epoch_ms' for numbers; 'iso' for ISO 8601 with T"""
+    """strftime pattern; 'epoch' and 'epoch_ms' for numbers; 'iso' for ISO 8601 with T; 'datetime' for Parquet's own"""
+    line_end: Literal["\n", "\r\n", "\r"] = "\n"
+    last_line_end: bool = True
+    """the last line ends like all others"""
+    bom: bool = False
+    """the file begins with a byte order mark"""
+    quoting: Literal["needed", "all"] = "needed"
+    """CSV: quotes around the fields that need them, or around all"""
+    json_spaces: bool = False
+    """JSON lines: a space after each comma and colon"""
+    json_ascii: bool = False
+    """JSON lines: characters outside ASCII are written as escapes"""
 
     def without(self, roles: set[str]) -> LogForm:
         """Leave columns out: those of the given roles."""
@@ -228,6 +248,11 @@ class PrivacyStatement:
     figures: dict[str, float] = field(default_factory=dict)
     """what the method measured of its own release, such as distortion"""
 
+    @property
+    def bound(self) -> float | None:
+        """The chance of naming a user that the model allows: 1/k for k-anonymity, None where it says nothing."""
+        return 1 / self.parameters["k"] if "k" in self.parameters else None
+
     def short(self) -> str:
         """Give the lines that the command line prints."""
         kept, rows = self.counts_out.get("rows", 0), self.counts_in.get("rows", 0)
@@ -246,7 +271,7 @@ class Truth:
     user: Codes
     """int32[published users], code of the original user"""
     asker: Codes | None = None
-    """int32[published rows], code of the original user who asked; None = the row's published user stands for its asker"""
+    """int32[published rows], code of the user who asked; None = the user that the row's published id stands for"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -255,13 +280,14 @@ class Release:
 
     `kind` says what a row is: 'log' = a query of a published user; 'items' = a concept of a published user, `queries`
     holding labels and `categories` the path of each; 'counts' = a query with a count in `extra`, and no user
-    (`user` is all 0, and not written).
+    (`user` is all 0, and not written); 'stream' = a query published under the id of another user, `truth.asker` saying
+    who asked.
     """
 
     log: QueryLog
     statement: PrivacyStatement
     truth: Truth | None = None
-    kind: Literal["log", "items", "counts"] = "log"
+    kind: ReleaseKind = "log"
 
     def __repr__(self) -> str:
         return f"Release({self.statement.method}, {len(self.log):,} rows)"

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence  # noqa: TC003 - for the dataclass
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.errors import TaxonomyError
+from querycloak.errors import UnknownNameError
+from querycloak.knowledge._tree import depth_first, shape
 
 __all__ = ["ROOT", "Taxonomy"]
 
@@ -42,8 +43,8 @@ class Taxonomy:
     labels: Sequence[Sequence[str]]
     """several labels per concept, the preferred one first"""
     more_parents: tuple[Int32s, Int32s] | None = None
-    """(child, parent) of the further hypernyms that the tree leaves out; kept for the graph form"""
-    sense: npt.NDArray[np.int32] | None = None
+    """(child, parent) of the further hypernyms that the tree leaves out, by child; kept for the graph form"""
+    sense: Int32s | None = None
     """int32[labels over all concepts], rank of this concept among those that share the label; None = by index"""
 
     def __len__(self) -> int:
@@ -76,10 +77,115 @@ class Taxonomy:
         """Depth of the deepest concept."""
         return int(self.depth.max(initial=0))
 
+    def children(self, concept: int) -> list[int]:
+        """Give the children of a concept in order: each follows the subtree of the one before."""
+        out, child, end = [], concept + 1, concept + int(self.size[concept])
+        while child < end:
+            out.append(child)
+            child += int(self.size[child])
+        return out
+
+    def lca(self, a: int, b: int) -> int:
+        """Give the lowest common ancestor of two concepts in the tree; one of them where it covers the other."""
+        while not self.covers(a, b):
+            a = int(self.parent[a])
+        return a
+
+    def ancestor_at_depth(self, depth: int) -> Int32s:
+        """Give int32[n]: for every concept its ancestor at a depth, or itself where it is not that deep.
+
+        In depth-first order that is the last concept up to it that is not deeper.
+        """
+        index = np.arange(len(self), dtype=np.int32)
+        return np.maximum.accumulate(np.where(self.depth <= depth, index, ROOT).astype(np.int32))
+
+    def all_parents(self, concept: int) -> list[int]:
+        """Give the parents of a concept in the graph: that of the tree first; none for the root."""
+        tree = [int(self.parent[concept])] if concept != ROOT else []
+        if self.more_parents is None:
+            return tree
+        child, parent = self.more_parents
+        start, end = np.searchsorted(child, [concept, concept + 1])
+        return [*tree, *map(int, parent[start:end])]
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The preferred labels from the root down for every concept, joined by '/'."""
+        out = [self.label(ROOT)]
+        for concept, above in enumerate(self.parent[1:].tolist(), 1):
+            out.append(f"{out[above]}/{self.label(concept)}")
+        return out
+
+    @cached_property
+    def first_sense(self) -> dict[str, int]:
+        """The concept of every label, lower-cased: the first sense where several concepts share it."""
+        return self._senses[0]
+
+    def find(self, label: str) -> list[int]:
+        """Give the concepts with this label, the first sense first; case does not matter; none = []."""
+        first, further = self._senses
+        key = label.lower()
+        return [first[key], *further.get(key, ())] if key in first else []
+
+    @cached_property
+    def _senses(self) -> tuple[dict[str, int], dict[str, list[int]]]:
+        """First concept of every label, and the further ones of the labels that have several."""
+        concept = np.repeat(np.arange(len(self)), np.fromiter(map(len, self.labels), np.int64, len(self)))
+        label = [label.lower() for labels in self.labels for label in labels]
+        if self.sense is not None:
+            by_sense = np.argsort(self.sense, kind="stable")
+            concept = concept[by_sense]
+            label = list(map(label.__getitem__, by_sense.tolist()))
+        first = dict(zip(reversed(label), reversed(concept.tolist()), strict=True))  # the first overwrites the later
+        is_further = concept != np.fromiter(map(first.__getitem__, label), np.int64, len(label))
+        further: dict[str, list[int]] = {}
+        for i in np.flatnonzero(is_further).tolist():
+            found = further.setdefault(label[i], [])
+            if int(concept[i]) not in found:  # labels of one concept may differ in case alone
+                found.append(int(concept[i]))
+        return first, further
+
+    def nearest_labels(self, label: str, n: int = 5) -> list[str]:
+        """Give the labels, in lower case, that are spelled most like this one, the nearest first."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        found = process.extract(label.lower(), self.first_sense.keys(), scorer=OSA.normalized_similarity, limit=n)
+        return [name for name, _, _ in found]
+
+    def concept(self, label: str) -> int:
+        """Give the first sense of a label, or the concept of a path; else UnknownNameError with the nearest labels."""
+        senses = self.find(label)
+        if senses:
+            return senses[0]
+        path = label.replace("_", " ")
+        if "/" in label and path in self.concept_of_path:
+            return self.concept_of_path[path]
+        near = ", ".join(repr(name) for name in self.nearest_labels(label))
+        raise UnknownNameError(f"There is no concept {label!r} in the taxonomy {self.name}. The nearest are: {near}.")
+
+    @cached_property
+    def concept_of_path(self) -> dict[str, int]:
+        """The concept of every path of `paths`; the first where several share it."""
+        return {path: concept for concept, path in reversed(list(enumerate(self.paths)))}
+
+    @classmethod
+    def from_depth_first(
+        cls,
+        parent: Int32s,
+        labels: Sequence[Sequence[str]],
+        *,
+        name: str,
+        more_parents: tuple[Int32s, Int32s] | None = None,
+        sense: Int32s | None = None,
+    ) -> Taxonomy:
+        """Take parents that are in depth-first order already; what is derived from them is computed."""
+        return cls(name, parent, *shape(parent), labels, more_parents, sense)
+
     @classmethod
     def from_parents(
         cls,
-        parents: Sequence[int] | Int32s,
+        parents: Sequence[int] | npt.NDArray[np.integer[Any]],
         labels: Sequence[Sequence[str]],
         *,
         name: str = "taxonomy",
@@ -95,7 +201,7 @@ class Taxonomy:
     @classmethod
     def from_parents_with_order(
         cls,
-        parents: Sequence[int] | Int32s,
+        parents: Sequence[int] | npt.NDArray[np.integer[Any]],
         labels: Sequence[Sequence[str]],
         *,
         name: str = "taxonomy",
@@ -103,64 +209,8 @@ class Taxonomy:
     ) -> tuple[Taxonomy, npt.NDArray[np.int64]]:
         """Like `from_parents`; also gives order: int64[n], the old number of each new index."""
         given = np.asarray(parents, dtype=np.int64)
-        order = _depth_first(given, names if names is not None else [ls[0] if ls else "?" for ls in labels])
+        order = depth_first(given, names if names is not None else [ls[0] if ls else "?" for ls in labels])
         new_of_old = np.empty(len(given), dtype=np.int64)
         new_of_old[order] = np.arange(len(given))
         parent = np.where(given[order] < 0, -1, new_of_old[given[order]]).astype(np.int32)
-        depth, size, leaves = _shape(parent)
-        sorted_labels = [labels[i] for i in order.tolist()]
-        return cls(name, parent, depth, size, leaves, sorted_labels), order
-
-
-def _depth_first(parent: npt.NDArray[np.int64], names: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Order the nodes depth-first, siblings by old number; raise TaxonomyError on what is not one tree."""
-    n = len(parent)
-    if n == 0:
-        raise TaxonomyError("The taxonomy is empty: it needs at least a root.")
-    unknown = np.flatnonzero((parent >= n) | (parent < -1))
-    if unknown.size:
-        raise TaxonomyError(f"The taxonomy's node {names[int(unknown[0])]!r} has a parent that does not exist.")
-    roots = np.flatnonzero(parent == -1)
-    if len(roots) > 1:
-        shown = ", ".join(repr(names[int(r)]) for r in roots[:3])
-        raise TaxonomyError(f"The taxonomy has {len(roots)} roots ({shown}): it needs exactly one.")
-    by_parent = np.argsort(parent, kind="stable")  # children of p are one run, by old number
-    first = np.searchsorted(parent[by_parent], np.arange(n))
-    last = np.searchsorted(parent[by_parent], np.arange(n), side="right")
-    children, starts, ends = by_parent.tolist(), first.tolist(), last.tolist()
-    order: list[int] = []
-    stack = roots.tolist()
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        stack.extend(reversed(children[starts[node] : ends[node]]))
-    if len(order) < n:
-        seen = np.zeros(n, dtype=np.bool_)
-        seen[order] = True
-        raise TaxonomyError(f"The taxonomy has a cycle through {names[_on_cycle(parent, seen)]!r}.")
-    return np.array(order, dtype=np.int64)
-
-
-def _on_cycle(parent: npt.NDArray[np.int64], reached: npt.NDArray[np.bool_]) -> int:
-    """Find a node on a cycle: follow parents from an unreached node until one repeats."""
-    node = int(np.flatnonzero(~reached)[0])
-    visited: set[int] = set()
-    while node not in visited:
-        visited.add(node)
-        node = int(parent[node])
-    return node
-
-
-def _shape(parent: Int32s) -> tuple[Int32s, Int32s, Int32s]:
-    """Give depth, subtree size and leaf count for parents in depth-first order."""
-    above = parent.tolist()
-    n = len(above)
-    depth, size, leaves = [0] * n, [1] * n, [0] * n
-    for node in range(1, n):
-        depth[node] = depth[above[node]] + 1
-    for node in range(n - 1, 0, -1):
-        size[above[node]] += size[node]
-        leaves[node] = leaves[node] or 1
-        leaves[above[node]] += leaves[node]
-    leaves[0] = leaves[0] or 1
-    return np.array(depth, np.int32), np.array(size, np.int32), np.array(leaves, np.int32)
+        return cls.from_depth_first(parent, [labels[i] for i in order.tolist()], name=name), order

@@ -1,1 +1,7 @@
 """Generated logs with known truth."""
+
+from querycloak.synthetic.generate import EVENT_KINDS, GeneratedLog, generate
+from querycloak.synthetic.settings import Generate
+from querycloak.synthetic.tree import generate_directory_tree
+
+__all__ = ["EVENT_KINDS", "Generate", "GeneratedLog", "generate", "generate_directory_tree"]

@@ -1,0 +1,5 @@
+"""`python -m querycloak` is the command `querycloak`."""
+
+from querycloak.cli import main
+
+main()

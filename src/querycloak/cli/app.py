@@ -1,0 +1,47 @@
+"""The command `querycloak` and its subcommands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from querycloak._version import __version__
+from querycloak.cli import anonymize, demo, generate, mapping, methods
+from querycloak.cli.setting_options import GenerateCommand, MethodCommand
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="querycloak",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(show: bool) -> None:
+    if show:
+        typer.echo(f"querycloak {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def querycloak(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Publish or share a web-search query log without exposing the people who searched.
+
+    Start with `querycloak demo`, then `querycloak methods`.
+    """
+
+
+app.command("demo")(demo.demo)
+app.command("anonymize", cls=MethodCommand)(anonymize.anonymize)
+app.command("map")(mapping.map_query)
+app.command("generate", cls=GenerateCommand)(generate.generate)
+app.command("methods")(methods.methods)

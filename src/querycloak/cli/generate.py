@@ -1,0 +1,41 @@
+"""`querycloak generate`: a log with known truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from querycloak.cli.setting_options import given_settings
+
+__all__ = ["generate"]
+
+
+def generate(
+    context: typer.Context,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the log goes.", show_default=False)],
+    truth: Annotated[
+        bool, typer.Option("--truth", help="Also write what each query is about, as `<OUTPUT's stem>.truth.tsv`.")
+    ] = False,
+    taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same log.", show_default=False)] = None,
+) -> None:
+    """Generate a log in the AOL format, and the directory of its sites beside it. No real person is in it.
+
+    Example: `querycloak generate --users 1000 --queries 56000 --seed 1 -o log.tsv`
+    """
+    from querycloak import api
+    from querycloak.cli.progress import ShownProgress
+    from querycloak.io import check_output
+
+    check_output(output)
+    with ShownProgress() as progress:
+        progress.tell_compiling()
+        made = api.generate(taxonomy=taxonomy, seed=seed, progress=progress, **given_settings(context))
+        progress.start("writing the log")
+        written = api.write_generated(made, output, truth=truth)
+    log = made.log
+    typer.echo(f"{len(log):,} rows, {int(log.event.sum()):,} query events, {len(log.users):,} users")
+    for path in written:
+        typer.echo(str(path))

@@ -1,0 +1,26 @@
+"""`querycloak map`: what a query maps to, step by step."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["map_query"]
+
+
+def map_query(
+    query: Annotated[str, typer.Argument(help="The text of a query.", show_default=False)],
+    mode: Annotated[str | None, typer.Option(help="`segments` or `phrases`.", show_default=False)] = None,
+    taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
+) -> None:
+    """Show what a query maps to, step by step.
+
+    Example: `querycloak map "exciting water sports"`
+    """
+    from querycloak import api
+
+    for title, lines in api.explain(query, taxonomy=taxonomy, mode=mode):
+        typer.secho(title, bold=True)
+        for line in lines:
+            typer.echo(f"  {line}")

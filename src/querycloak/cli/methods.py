@@ -1,0 +1,27 @@
+"""`querycloak methods`: what there is."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from querycloak.catalog import METHODS, method
+from querycloak.cli.setting_options import describe_options
+
+__all__ = ["methods"]
+
+
+def methods(
+    name: Annotated[str | None, typer.Argument(help="Show one method with its options.", show_default=False)] = None,
+) -> None:
+    """List the methods, one line each; with a NAME, its guarantee and its options."""
+    if name is None:
+        width = max(len(n) for n in METHODS)
+        for entry in METHODS.values():
+            typer.echo(f"{entry.name:<{width}}  {entry.summary}")
+        return
+    entry = method(name)
+    typer.echo(f"{entry.name}: {entry.summary}\nguarantee: {entry.guarantee}")
+    for line in describe_options(entry.settings):
+        typer.echo("  " + line.replace("`", ""))

@@ -1,0 +1,126 @@
+"""A release on disk: the published table, and its statement beside it, bound to each other by digests.
+
+The digests find an edited statement and a table that it does not belong to. They are no signature: whoever can change
+both files can write a new pair.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import polars as pl
+
+from querycloak.errors import InputError
+from querycloak.io.atomic import writing
+from querycloak.io.reader import opened, read_with_form
+from querycloak.io.writer import fit_form, write_to
+from querycloak.progress import QUIET
+from querycloak.records import LogForm, PrivacyStatement, QueryLog, Release, ReleaseKind
+
+__all__ = ["read_release", "read_statement", "statement_path", "write_release"]
+
+VERSION: Final = 1
+"""of the statement file"""
+SUFFIX: Final = ".statement.json"
+LONGEST_STATEMENT: Final = 1 << 24
+
+
+class StatementFile(msgspec.Struct, forbid_unknown_fields=True):
+    """What `<release>.statement.json` holds, in the order of the file."""
+
+    version: int
+    kind: ReleaseKind
+    statement: PrivacyStatement
+    form: LogForm
+    release_sha256: str
+    digest: str = ""
+
+    def own_digest(self) -> str:
+        """Give the SHA-256 of all else in sorted JSON without spaces."""
+        rest = {k: v for k, v in _plain(self).items() if k != "digest"}
+        return hashlib.sha256(msgspec.json.encode(rest, order="sorted")).hexdigest()
+
+
+def statement_path(release: str | Path) -> Path:
+    """Give the place of a release's statement."""
+    return Path(f"{release}{SUFFIX}")
+
+
+def write_release(release: Release, path: str | Path) -> None:
+    """Write a release and its statement: both beside, then both renamed, the statement last.
+
+    Figures that are not finite are left out of the statement: JSON has no word for them.
+    """
+    form = fit_form(release.log, without=frozenset({"user"} if release.kind == "counts" else ()))
+    figures = {name: n for name, n in release.statement.figures.items() if math.isfinite(n)}
+    statement = replace(release.statement, columns=tuple(c.name for c in form.columns), figures=figures)
+    with writing(path, statement_path(path)) as (table, beside):
+        write_to(table, release.log, form, path)
+        table.seek(0)
+        sha = hashlib.file_digest(table, "sha256").hexdigest()  # type: ignore[arg-type]
+        file = StatementFile(VERSION, release.kind, statement, form, sha)
+        file.digest = file.own_digest()
+        beside.write(msgspec.json.format(msgspec.json.encode(_plain(file)), indent=2) + b"\n")
+
+
+def read_release(path: str | Path) -> Release:
+    """Read a release with its statement; one without the other, or one that was changed, is refused."""
+    place = Path(path)
+    with opened(place, QUIET) as table:
+        file = _read_statement_file(statement_path(place), place)
+        sha = hashlib.sha256()
+        while piece := table.read(1 << 20):
+            sha.update(piece)
+    if sha.hexdigest() != file.release_sha256:
+        problem = f"its statement {statement_path(place).name} does not belong to this file, or the file was edited"
+        raise InputError.at(place, problem)
+    log = read_with_form(place, file.form)
+    return Release(_with_numbers(replace(log, form=file.form)), file.statement, None, file.kind)
+
+
+def read_statement(path: str | Path) -> PrivacyStatement:
+    """Read a statement, by its own path or by that of its release."""
+    place = Path(path)
+    if place.name.endswith(SUFFIX):
+        return _read_statement_file(place, place).statement
+    return _read_statement_file(statement_path(place), place).statement
+
+
+def _read_statement_file(path: Path, release: Path) -> StatementFile:
+    if path != release and not path.exists():
+        raise InputError.at(release, f"its statement is missing; expected {path.name} beside it")
+    with opened(path, QUIET) as raw:
+        content = raw.read(LONGEST_STATEMENT)
+    try:
+        file = msgspec.convert(msgspec.json.decode(content), StatementFile)
+    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError):
+        raise InputError.at(path, "not a statement of QueryCloak, or it was edited") from None
+    if file.version != VERSION:
+        problem = f"a statement of version {file.version}; this QueryCloak reads version {VERSION}"
+        raise InputError.at(path, problem)
+    if file.digest != file.own_digest():
+        raise InputError.at(path, "the statement was edited after it was written")
+    return file
+
+
+def _plain(file: StatementFile) -> dict[str, Any]:
+    """Give the file as plain values; numbers of NumPy become Python's."""
+    return dict(msgspec.to_builtins(file, enc_hook=lambda value: value.item()))
+
+
+def _with_numbers(log: QueryLog) -> QueryLog:
+    """Give extra columns that the form calls numbers their type again."""
+    if log.extra is None or log.form is None:
+        return log
+    numbers = [c.name for c in log.form.columns if c.role is None and c.kind == "number"]
+    return replace(log, extra=log.extra.with_columns(_number(log.extra[name]) for name in numbers))
+
+
+def _number(texts: pl.Series) -> pl.Series:
+    whole = texts.cast(pl.Int64, strict=False)
+    return whole if whole.null_count() == texts.null_count() else texts.cast(pl.Float64, strict=False)

@@ -1,0 +1,71 @@
+"""From parent links to depth-first order: what `Taxonomy` is built with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.errors import TaxonomyError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["depth_first", "shape"]
+
+Int32s = npt.NDArray[np.int32]
+
+
+def depth_first(parent: npt.NDArray[np.int64], names: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Order the nodes depth-first, siblings by old number; raise TaxonomyError on what is not one tree."""
+    n = len(parent)
+    if n == 0:
+        raise TaxonomyError("The taxonomy is empty: it needs at least a root.")
+    unknown = np.flatnonzero((parent >= n) | (parent < -1))
+    if unknown.size:
+        raise TaxonomyError(f"The taxonomy's node {names[int(unknown[0])]!r} has a parent that does not exist.")
+    roots = np.flatnonzero(parent == -1)
+    if len(roots) > 1:
+        shown = ", ".join(repr(names[int(r)]) for r in roots[:3])
+        raise TaxonomyError(f"The taxonomy has {len(roots)} roots ({shown}): it needs exactly one.")
+    by_parent = np.argsort(parent, kind="stable")  # children of p are one run, by old number
+    first = np.searchsorted(parent[by_parent], np.arange(n))
+    last = np.searchsorted(parent[by_parent], np.arange(n), side="right")
+    children, starts, ends = by_parent.tolist(), first.tolist(), last.tolist()
+    order: list[int] = []
+    stack = roots.tolist()
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack.extend(reversed(children[starts[node] : ends[node]]))
+    if len(order) < n:
+        seen = np.zeros(n, dtype=np.bool_)
+        seen[order] = True
+        raise TaxonomyError(f"The taxonomy has a cycle through {names[_on_cycle(parent, seen)]!r}.")
+    return np.array(order, dtype=np.int64)
+
+
+def _on_cycle(parent: npt.NDArray[np.int64], reached: npt.NDArray[np.bool_]) -> int:
+    """Find a node on a cycle: follow parents from an unreached node until one repeats."""
+    node = int(np.flatnonzero(~reached)[0])
+    visited: set[int] = set()
+    while node not in visited:
+        visited.add(node)
+        node = int(parent[node])
+    return node
+
+
+def shape(parent: Int32s) -> tuple[Int32s, Int32s, Int32s]:
+    """Give depth, subtree size and leaf count for parents in depth-first order."""
+    above = parent.tolist()
+    n = len(above)
+    depth, size, leaves = [0] * n, [1] * n, [0] * n
+    for node in range(1, n):
+        depth[node] = depth[above[node]] + 1
+    for node in range(n - 1, 0, -1):
+        size[above[node]] += size[node]
+        leaves[node] = leaves[node] or 1
+        leaves[above[node]] += leaves[node]
+    leaves[0] = leaves[0] or 1
+    return np.array(depth, np.int32), np.array(size, np.int32), np.array(leaves, np.int32)

@@ -1,0 +1,80 @@
+"""From the words of a clause to its units: two ways to read a noun phrase.
+
+`phrases` is the papers' way (Batet et al. 2013, section 4.1.2, step 3; Sánchez et al. 2018, section 3.4): a phrase is
+one unit, and words are dropped from its left until a label matches. `segments` covers the clause by the longest
+labels from the left: a phrase may give several units, and a label may reach over a stop word ("statue of liberty").
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from querycloak.records import NO_CODE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from querycloak.mapping.lexicon import Lexicon, Word
+
+__all__ = ["MODES", "Mode", "Unit"]
+
+Mode = Literal["segments", "phrases"]
+
+
+class Unit(NamedTuple):
+    """A semantic unit: words start .. end - 1 of a clause, and what they stand for."""
+
+    start: int
+    end: int
+    concept: int
+    """-1 = the phrase has no concept"""
+
+
+def by_phrases(words: Sequence[Word], classes: str, phrases: list[tuple[int, int]], lexicon: Lexicon) -> list[Unit]:
+    """Give one unit per phrase: the longest end of it, without stop words, that is a label."""
+    del classes
+    units = []
+    for start, end in phrases:
+        content = [i for i in range(start, end) if not words[i].stop]
+        unit = Unit(start, end, NO_CODE)
+        for left in range(len(content)):
+            concept = lexicon.find([words[i] for i in content[left:]])
+            if concept != NO_CODE:
+                unit = Unit(content[left], end, concept)
+                break
+        units.append(unit)
+    return units
+
+
+def by_segments(words: Sequence[Word], classes: str, phrases: list[tuple[int, int]], lexicon: Lexicon) -> list[Unit]:
+    """Give one unit per label that covers words, the longest from the left, and one per phrase that none touches.
+
+    A label begins and ends with a word that is no stop word. A single word counts only if it is a noun here: the noun
+    "free" of WordNet is not what "free software" means.
+    """
+    units: list[Unit] = []
+    n = len(words)
+    at = 0
+    while at < n:
+        word = words[at]
+        length = 1
+        if not word.stop:
+            for length in range(min(word.longest, n - at), 1, -1):
+                if not words[at + length - 1].stop:
+                    concept = lexicon.find(words[at : at + length])
+                    if concept != NO_CODE:
+                        units.append(Unit(at, at + length, concept))
+                        break
+            else:
+                length = 1
+                if word.concept != NO_CODE and classes[at] in "gn":
+                    units.append(Unit(at, at + 1, word.concept))
+        at += length
+    missed = [Unit(s, e, NO_CODE) for s, e in phrases if not any(u.start < e and s < u.end for u in units)]
+    return sorted(units + missed) if missed else units
+
+
+MODES: Final[dict[str, Callable[[Sequence[Word], str, list[tuple[int, int]], Lexicon], list[Unit]]]] = {
+    "segments": by_segments,
+    "phrases": by_phrases,
+}

@@ -1,0 +1,104 @@
+"""From the text of a query to its words, in clauses: lower case, no accents, no punctuation, addresses taken apart.
+
+>>> clauses("Hotels, San Francisco's AIRPORT www.animals.com")
+[['hotels'], ['san', 'francisco', 'airport'], ['animals']]
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+__all__ = ["address_words", "clauses", "fold", "label_words"]
+
+MAX_ADDRESS: Final = 2_048
+"""Longer pieces without a space are not read as web addresses."""
+
+_TOP_LEVEL = (
+    "com|org|net|edu|gov|mil|int|info|biz|name|museum|arpa|"
+    "ar|at|au|be|br|ca|ch|cl|cn|cz|de|dk|es|eu|fi|fr|gr|hk|ie|il|in|it|jp|kr|mx|nl|no|nz|pl|pt|ru|se|sg|tr|tv|tw|uk|us|za"
+)
+_ADDRESS = re.compile(
+    rf"(?:(?:https?|ftp)://|www\.)\S+|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:{_TOP_LEVEL})(?::\d+)?(?:/\S*)?"
+)
+_ADDRESS_PART = re.compile(r"[^\W\d_]+")
+_NOT_WORDS: Final = frozenset(
+    "http https ftp www index default htm html shtml php asp aspx jsp cgi bin co ac".split(),
+) | frozenset(_TOP_LEVEL.split("|"))
+
+_TOKEN = re.compile(
+    r"(?P<mark>[,;:!?()\[\]{}\"|“”«»…]|(?<=\w\w\w\w)\.(?=\s|$))"  # ends a clause; "st." and "mr." do not
+    r"|(?:[^\W\d_]\.){2,}[^\W\d_]?"  # u.s., p.m.
+    r"|\d+(?:[.,]\d+)+"  # 1.5, 10,000
+    r"|[^\W_]+(?:'[^\W_]+)*"
+    r"|&"
+)
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_OUTER = "\"'()[]{}<>,;:!?+"
+
+
+def fold(text: str) -> str:
+    """Give the text in lower case, without accents, with plain apostrophes."""
+    text = text.lower()
+    if text.isascii():
+        return text
+    text = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", text).replace("\u2019", "'").replace("\u2018", "'").lower()
+
+
+def clauses(text: str) -> list[list[str]]:
+    """Give the words of each clause: what stands between marks such as commas, and each web address for itself."""
+    text = fold(text)
+    if text.isascii() and text.replace(" ", "").isalnum():
+        return [text.split()]
+    if "." not in text:
+        return _split(text)
+    out: list[list[str]] = []
+    plain: list[str] = []
+    for piece in text.split():
+        words = address_words(piece) if "." in piece else None
+        if words is None:
+            plain.append(piece)
+            continue
+        out += _split(" ".join(plain))
+        plain = []
+        out.append(words)
+    out += _split(" ".join(plain))
+    return [clause for clause in out if clause]
+
+
+def label_words(label: str) -> list[str]:
+    """Give the words of a label: as of a query, but one clause, and never an address."""
+    text = fold(label)
+    if text.isascii() and text.isalnum():
+        return [text]
+    return [word for clause in _split(text.replace("_", " ")) for word in clause]
+
+
+def address_words(piece: str) -> list[str] | None:
+    """Give the words of a web address, without www, com and the like; None where the piece is not an address."""
+    piece = piece.strip(_OUTER)
+    if len(piece) > MAX_ADDRESS or not _ADDRESS.fullmatch(piece):
+        return None
+    return [word for word in _ADDRESS_PART.findall(piece) if word not in _NOT_WORDS]
+
+
+def _split(text: str) -> list[list[str]]:
+    out: list[list[str]] = []
+    clause: list[str] = []
+    for match in _TOKEN.finditer(text):
+        word = match.group()
+        if match.lastgroup == "mark":
+            if clause:
+                out.append(clause)
+            clause = []
+        elif word == "&":
+            clause.append("and")
+        elif word.endswith("'s") and len(word) > 2:
+            clause.append(word[:-2])
+        else:
+            clause.append(word.rstrip("."))
+    if clause:
+        out.append(clause)
+    return out

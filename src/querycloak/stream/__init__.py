@@ -1,0 +1,1 @@
+"""Anonymizers of a live stream of records."""

@@ -1,0 +1,296 @@
+"""Generated logs: users with lasting interests, a common background, sessions, clicks, and the truth beside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from querycloak.progress import QUIET, Progress
+from querycloak.records import NO_CODE, Column, ConceptLog, LogForm, QueryLog
+from querycloak.synthetic import _events_kernels as kernels
+from querycloak.synthetic.people import KINDS as PERSONAL_KINDS
+from querycloak.synthetic.people import WITH_TOWN, People
+from querycloak.synthetic.phrases import PERSONAL, SITE, payload_of, render, template_of, terms_of
+from querycloak.synthetic.world import Sites, Terms, build_sites, build_terms, build_world, paths, topic_roots
+
+if TYPE_CHECKING:
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.randomness import Randomness
+    from querycloak.synthetic.settings import Generate
+
+__all__ = ["EVENT_KINDS", "GeneratedLog", "generate"]
+
+EVENT_KINDS: Final = ("own", "common", "personal", "repeated", "next page", "added", "dropped", "replaced", "reworded")
+"""Names of `GeneratedLog.kind`, by number."""
+
+START: Final = 1_141_171_200
+"""1 March 2006, 00:00 UTC, in seconds since 1970."""
+
+COMMON_QUERIES: Final = 1 << 17
+COMMON_EXPONENT: Final = 1.0
+COMMON_SITES: Final = 0.3
+"""Share of common queries that are typed addresses."""
+
+CLICKED: Final = 11_951_424 / 28_898_362
+"""Share of AOL's query events with a click: 36,389,567 lines less 7,491,205 further clicks, less 16,946,938 without."""
+CLICKS: Final = 19_442_629 / 11_951_424
+"""Clicks of an event that has any, in the AOL log."""
+_RANKS: Final = 10
+_RANK_EXPONENT: Final = 1.4
+_SESSIONS: Final = 0.25
+_REFORMULATE: Final = 0.3
+_DRIFT: Final = 0.02
+_TWO_TERMS: Final = 0.5
+_THREE_TERMS: Final = 0.2
+_MOST_INTERESTS: Final = 16
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GeneratedLog:
+    """A generated log with what is true of it."""
+
+    log: QueryLog
+    concepts: ConceptLog
+    """what each query event is about: the concepts that the generator had in mind"""
+    kind: npt.NDArray[np.int8]
+    """int8[events], how each event came about, an index into EVENT_KINDS"""
+    interests: npt.NDArray[np.int32]
+    """int32[users, 16], concepts of each user's interests at the start, -1 = none"""
+    sites: Sites
+    """the generated directory"""
+    taxonomy: Taxonomy
+
+    def __repr__(self) -> str:
+        return f"GeneratedLog({len(self.kind):,} query events, {self.log!r})"
+
+    def directory(self) -> pl.DataFrame:
+        """Give the directory as a table: site, category (the path of its concept)."""
+        category = pl.Series(paths(self.taxonomy)).gather(self.sites.concept)
+        return pl.DataFrame({"site": "www." + self.sites.host, "category": category})
+
+
+@dataclass(frozen=True, eq=False)
+class _Events:
+    """What was asked, one entry per query event, users in order and times rising."""
+
+    user: npt.NDArray[np.int64]
+    key: npt.NDArray[np.uint64]
+    time: npt.NDArray[np.int64]
+    kind: npt.NDArray[np.int8]
+    page: npt.NDArray[np.int64]
+    """result pages before this one"""
+
+    def take(self, order: npt.NDArray[np.int64]) -> _Events:
+        return _Events(self.user[order], self.key[order], self.time[order], self.kind[order], self.page[order])
+
+
+def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progress: Progress = QUIET) -> GeneratedLog:
+    """Generate a log of exactly `settings.queries` query events by `settings.users` users.
+
+    >>> from querycloak.knowledge.taxonomy import Taxonomy
+    >>> from querycloak.randomness import Randomness
+    >>> from querycloak.synthetic import Generate, generate
+    >>> food = Taxonomy.from_parents([-1, 0, 0, 1, 1], [["food"], ["fruit"], ["meat"], ["apple"], ["pear"]])
+    >>> made = generate(Generate(users=3, queries=10, clicks=False), food, Randomness(seed=1))
+    >>> len(made.log), len(made.log.users)
+    (10, 3)
+    """
+    progress.start("generate", 4)
+    terms = build_terms(taxonomy, random.child("terms"))
+    world = build_world(taxonomy, terms, topic_roots(taxonomy, settings.topics))
+    sites = build_sites(taxonomy, terms, random.child("sites"))
+    people = People.draw(settings.users, taxonomy, terms, random.child("people"))
+    progress.advance()
+    events, interests = _events(settings, world, sites, random)
+    if settings.order == "time":
+        events = events.take(np.argsort(events.time, kind="stable"))
+    progress.advance()
+    user, seen = _first_seen(events.user)
+    ids = np.cumsum(1 + random.child("ids").integers(75, settings.users))
+    keys, distinct = _first_seen(events.key)
+    concept = _concepts_of(distinct, terms, sites, people)
+    texts = render(distinct, terms.text, sites.host)
+    personal = np.flatnonzero(template_of(distinct) >= PERSONAL)
+    kinds = template_of(distinct[personal]) - PERSONAL
+    payloads = payload_of(distinct[personal])
+    told = [people.text(kind, payload) for kind, payload in zip(kinds.tolist(), payloads.tolist(), strict=True)]
+    texts = texts.scatter(personal, told)
+    code_of_key, queries = _merge_equal(texts)
+    progress.advance()
+    count = _click_counts(len(events.key), random.child("clicks")) if settings.clicks else None
+    rows = np.arange(len(events.key)) if count is None else np.repeat(np.arange(len(events.key)), np.maximum(count, 1))
+    first_row = np.searchsorted(rows, np.arange(len(events.key)))
+    columns: dict[str, npt.NDArray[np.int32] | pl.Series] = {}
+    if count is not None:
+        columns |= _clicks(count, events, concept[keys, 0], sites, random.child("ranks"))
+    if settings.categories:
+        known = np.flatnonzero(concept[keys[rows], 0] != NO_CODE)
+        category = np.full(len(rows), NO_CODE, dtype=np.int32)
+        category[known], used = _first_seen(concept[keys[rows], 0][known])
+        columns |= {"category": category, "categories": pl.Series(paths(taxonomy), dtype=pl.String).gather(used)}
+    query = code_of_key[keys]
+    log = QueryLog(
+        user=user[rows],
+        users=pl.Series(ids[seen].astype(np.str_)),
+        query=query[rows],
+        queries=queries,
+        time=events.time[rows] + START,
+        form=_form(settings),
+        **columns,  # type: ignore[arg-type]
+    )
+    progress.advance()
+    truth = _truth(first_row, user, query, concept[keys])
+    return GeneratedLog(log, truth, events.kind, interests[seen], sites, taxonomy)
+
+
+def _events(
+    settings: Generate, world: kernels.World, sites: Sites, random: Randomness
+) -> tuple[_Events, npt.NDArray[np.int32]]:
+    """Draw what every user asks, and the interests: int32[users, 16]."""
+    counts = _queries_per_user(settings, random.child("activity"))
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    habits = kernels.Habits(
+        days=settings.days,
+        interests=settings.interests,
+        concepts=settings.concepts_per_user or 0,
+        common=float(settings.common),
+        personal=float(settings.personal),
+        repeats=float(settings.repeats),
+        next_pages=settings.next_pages / (1.0 - _SESSIONS),
+        sessions=_SESSIONS,
+        reformulate=_REFORMULATE,
+        drift=_DRIFT,
+        two_terms=_TWO_TERMS,
+        three_terms=_THREE_TERMS,
+        personal_template=PERSONAL,
+        personal_kinds=len(PERSONAL_KINDS),
+    )
+    common = _common(world, habits, sites, random.child("common"))
+    n = settings.queries
+    out = (np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int8))
+    anchors = np.full((settings.users, _MOST_INTERESTS), -1, dtype=np.int64)
+    seeds = random.child("users").words(settings.users)
+    kernels.event_kernel(starts, seeds, world, habits, common, out, anchors)
+    key, time, kind = out
+    index = np.arange(n)
+    page = index - np.maximum.accumulate(np.where(kind == kernels.NEXT_PAGE, 0, index))
+    user = np.repeat(np.arange(settings.users), counts)
+    return _Events(user, key, time, kind, page), anchors.astype(np.int32)
+
+
+def _queries_per_user(settings: Generate, random: Randomness) -> npt.NDArray[np.int64]:
+    """Share the events out: one each, the rest by lognormal activity, the sum exact. int64[users]."""
+    radius = np.sqrt(-2.0 * np.log(1.0 - random.uniform(settings.users)))
+    normal = radius * np.cos(2.0 * np.pi * random.uniform(settings.users))
+    activity = np.exp(settings.spread * (normal - normal.max()))
+    share = (settings.queries - settings.users) * activity / activity.sum()
+    counts = share.astype(np.int64)
+    missing = settings.queries - settings.users - int(counts.sum())
+    counts[np.argsort(counts - share, kind="stable")[:missing]] += 1
+    return counts + 1
+
+
+def _common(
+    world: kernels.World, habits: kernels.Habits, sites: Sites, random: Randomness
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
+    """Make the common background: keys uint64[n] and their popularity float64[n + 1], summed from the left."""
+    key = np.empty(COMMON_QUERIES, dtype=np.uint64)
+    kernels.common_kernel(random.words(1)[0], world, habits, key)
+    typed = np.flatnonzero(random.uniform(len(key)) < COMMON_SITES)
+    topic = world.topics[random.integers(len(world.topics), len(typed))]
+    low = np.searchsorted(sites.concept, topic)
+    high = np.searchsorted(sites.concept, topic + world.size[topic])
+    site = low + (random.uniform(len(typed)) * (high - low)).astype(np.int64)
+    form = (SITE + random.integers(2, len(typed))).astype(np.uint64)
+    key[typed] = form << np.uint64(54) | site.astype(np.uint64)
+    weight = np.arange(1, len(key) + 1, dtype=np.float64) ** -COMMON_EXPONENT
+    return key, np.concatenate([[0.0], np.cumsum(weight)])
+
+
+def _first_seen(values: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.generic]]:
+    """Code values by order of first appearance: codes int32[n], distinct values."""
+    distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    code = np.empty(len(order), dtype=np.int32)
+    code[order] = np.arange(len(order), dtype=np.int32)
+    return code[inverse], distinct[order]
+
+
+def _merge_equal(texts: pl.Series) -> tuple[npt.NDArray[np.int32], pl.Series]:
+    """Give keys that read the same one code: codes int32[keys] by first appearance, distinct texts."""
+    frame = texts.to_frame("text").with_row_index("key")
+    code, seen = _first_seen(frame.select(pl.col("key").min().over("text")).to_series().to_numpy())
+    return code, texts.gather(seen)
+
+
+def _concepts_of(
+    keys: npt.NDArray[np.uint64], terms: Terms, sites: Sites, people: People
+) -> npt.NDArray[np.int32]:
+    """Give the concepts of each key: int32[keys, 3], -1 = none."""
+    term = terms_of(keys)
+    concept = np.where(term < 0, NO_CODE, terms.concept[term]).astype(np.int32)
+    template, payload = template_of(keys), payload_of(keys)
+    typed = np.flatnonzero((template >= SITE) & (template < PERSONAL))
+    concept[typed, 0] = sites.concept[payload[typed]]
+    placed = np.flatnonzero(template >= PERSONAL)
+    placed = placed[WITH_TOWN[template[placed] - PERSONAL]]
+    concept[placed, 0] = terms.concept[people.town[payload[placed] // 4]]
+    return concept
+
+
+def _click_counts(events: int, random: Randomness) -> npt.NDArray[np.int64]:
+    """Draw the clicks of each event: none, or geometric from 1. int64[events]."""
+    further = np.log(1.0 - random.uniform(events)) / np.log(1.0 - 1.0 / CLICKS)
+    return np.where(random.uniform(events) < CLICKED, 1 + further.astype(np.int64), 0)
+
+
+def _clicks(
+    count: npt.NDArray[np.int64],
+    events: _Events,
+    concept: npt.NDArray[np.int32],
+    sites: Sites,
+    random: Randomness,
+) -> dict[str, npt.NDArray[np.int32] | pl.Series]:
+    """Draw rank and site of every click: columns by name, one entry per row."""
+    about = np.maximum(concept, 0)
+    low, span = sites.low[about], sites.span[about]
+    top = (events.key * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)).astype(np.int64) % span
+    template = template_of(events.key)
+    typed = (template >= SITE) & (template < PERSONAL)
+    top[typed] = payload_of(events.key[typed]) - low[typed]
+    weight = np.arange(1, _RANKS + 1, dtype=np.float64) ** -_RANK_EXPONENT
+    rows = int(np.maximum(count, 1).sum())
+    rank, site = np.full(rows, NO_CODE, dtype=np.int32), np.full(rows, NO_CODE, dtype=np.int32)
+    ranks = np.concatenate([[0.0], np.cumsum(weight)])
+    kernels.click_kernel(count, random.words(len(count)), events.page, (low, span, top), ranks, rank, site)
+    clicked = np.flatnonzero(site != NO_CODE)
+    url = np.full(rows, NO_CODE, dtype=np.int32)
+    url[clicked], used = _first_seen(site[clicked])
+    return {"rank": rank, "url": url, "urls": "http://www." + sites.host.gather(used)}
+
+
+def _truth(
+    first_row: npt.NDArray[np.int64],
+    user: npt.NDArray[np.int32],
+    query: npt.NDArray[np.int32],
+    concept: npt.NDArray[np.int32],
+) -> ConceptLog:
+    """Lay the concepts of the events out, one row each; an event without any has one row with -1."""
+    present = concept != NO_CODE
+    present[:, 0] = True
+    event, unit = np.nonzero(present)
+    return ConceptLog(first_row[event], user[event], query[event], concept[event, unit])
+
+
+def _form(settings: Generate) -> LogForm:
+    """Write as the AOL log was written, with a column for the category where there is one."""
+    columns = [Column("AnonID", "user"), Column("Query", "query"), Column("QueryTime", "time")]
+    if settings.clicks:
+        columns += [Column("ItemRank", "rank"), Column("ClickURL", "url")]
+    if settings.categories:
+        columns.append(Column("Category", "category"))
+    return LogForm("tsv" if settings.categories else "aol", tuple(columns))
