@@ -20,7 +20,7 @@ from querycloak.semantics._distance_kernels import MOST_CONCEPTS, SCALE, user_tr
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["Bags", "bags_of", "distance_table", "flat_bags"]
+__all__ = ["Bags", "bags_of", "distance_table", "flat_bags", "part_of"]
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -72,18 +72,9 @@ def distance_table(height: int) -> npt.NDArray[np.int32]:
 
 def bags_of(user: Ints, concept: Ints, n: int, taxonomy: Taxonomy) -> Bags:
     """Count the concepts of n users; `concept` has no -1."""
-    active = np.zeros(len(taxonomy), dtype=np.bool_)
-    active[0] = True
-    frontier = np.unique(concept)
-    while frontier.size:
-        active[frontier] = True
-        above = taxonomy.parent[frontier]
-        above = np.unique(above[above >= 0])
-        frontier = above[~active[above]]
-    original = np.flatnonzero(active).astype(np.int32)
-    number = np.cumsum(active, dtype=np.int64) - 1
-    parent = np.where(original == 0, -1, number[taxonomy.parent[original]]).astype(np.int32)
-    return _assemble(user, number[concept], n, parent, taxonomy.depth[original], original)
+    owner, node, count = _count(user, concept, len(taxonomy))
+    original = np.arange(len(taxonomy), dtype=np.int32)
+    return _assemble(owner, node, count, n, taxonomy.parent, taxonomy.depth, original)
 
 
 def flat_bags(user: Ints, word: Ints, n: int) -> Bags:
@@ -97,28 +88,56 @@ def flat_bags(user: Ints, word: Ints, n: int) -> Bags:
     depth = np.ones(len(words) + 1, dtype=np.int32)
     depth[0] = 0
     original = np.concatenate([[-1], words]).astype(np.int32)
-    return _assemble(user, code.astype(np.int64) + 1, n, parent, depth, original)
+    owner, node, count = _count(user, code + 1, len(words) + 1)
+    return _assemble(owner, node, count, n, parent, depth, original)
+
+
+def part_of(bags: Bags, users: npt.NDArray[np.int64]) -> Bags:
+    """Give the bags of some users only, over the nodes that these use."""
+    length = bags.start[users + 1] - bags.start[users]
+    ends = np.cumsum(length)
+    entry = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(bags.start[users] - (ends - length), length)
+    owner = np.repeat(np.arange(len(users)), length)
+    return _assemble(
+        owner, bags.node[entry], bags.count[entry], len(users), bags.parent, bags.depth, bags.original
+    )
+
+
+def _count(user: Ints, node: Ints, width: int) -> tuple[Ints, Ints, npt.NDArray[np.int64]]:
+    """Count equal (user, node): owner, node and count of each, by owner and node."""
+    pairs, count = np.unique(user.astype(np.int64) * width + node, return_counts=True)
+    return pairs // width, pairs % width, count.astype(np.int64)
 
 
 def _assemble(
-    user: Ints,
-    node: npt.NDArray[np.int64],
+    owner: Ints,
+    node: Ints,
+    count: npt.NDArray[np.int64],
     n: int,
     parent: npt.NDArray[np.int32],
     depth: npt.NDArray[np.int32],
     original: npt.NDArray[np.int32],
 ) -> Bags:
-    width = len(parent)
-    pairs, count = np.unique(user.astype(np.int64) * width + node, return_counts=True)
-    owner = pairs // width
-    start = np.searchsorted(owner, np.arange(n + 1)).astype(np.int64)
-    nodes = (pairs % width).astype(np.int32)
+    """Lay out counted (owner, node), in order; nodes that nobody uses are left out."""
     weight = np.bincount(owner, weights=count, minlength=n).astype(np.int64)
     if weight.max(initial=0) >= MOST_CONCEPTS:
         raise InputError(
             f"One user has {int(weight.max()):,} concepts: fewer than {MOST_CONCEPTS:,} are expected. "
             "Leave such users out of the log: they are not people."
         )
-    trees = user_trees(start, nodes, parent, depth)
-    delta = distance_table(int(depth.max(initial=0)))
-    return Bags(start, nodes, count.astype(np.int64), weight, *trees, parent, depth, delta, original)
+    active = np.zeros(len(parent), dtype=np.bool_)
+    active[0] = True
+    frontier = np.unique(node)
+    while frontier.size:
+        active[frontier] = True
+        above = np.unique(parent[frontier])
+        frontier = above[(above >= 0) & ~active[above]]
+    kept = np.flatnonzero(active)
+    number = np.cumsum(active, dtype=np.int64) - 1
+    new_parent = np.where(kept == 0, -1, number[parent[kept]]).astype(np.int32)
+    new_depth = np.ascontiguousarray(depth[kept])
+    start = np.searchsorted(owner, np.arange(n + 1)).astype(np.int64)
+    nodes = number[node].astype(np.int32)
+    trees = user_trees(start, nodes, new_parent, new_depth)
+    delta = distance_table(int(new_depth.max(initial=0)))
+    return Bags(start, nodes, count, weight, *trees, new_parent, new_depth, delta, original[kept])
