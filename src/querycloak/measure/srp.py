@@ -1,0 +1,109 @@
+"""SRP, the semantics that remain: how many of a user's queries have a category that the published log has too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.mapping.categories import query_categories
+from querycloak.progress import QUIET, Progress
+from querycloak.records import NO_CODE, Score
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from querycloak.knowledge.directory import SiteDirectory
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.mapping.categories import Resolver
+    from querycloak.randomness import Randomness
+    from querycloak.records import ConceptLog, QueryLog, Release
+
+__all__ = ["srp"]
+
+LEVELS: Final = 5
+
+Int32s = npt.NDArray[np.int32]
+
+
+def srp(
+    log: QueryLog,
+    release: Release,
+    random: Randomness,  # noqa: ARG001 - all measures are called alike
+    progress: Progress = QUIET,
+    *,
+    concepts: ConceptLog,
+    taxonomy: Taxonomy,
+    directory: SiteDirectory | None = None,
+    resolver: Resolver | None = None,
+    levels: int = LEVELS,
+) -> Score:
+    """Measure SRP = ρ / χ at the levels 1 .. `levels` of the directory (Erola and Castellà-Roca, eq. 3).
+
+    χ counts the query events of all users whose category reaches level l; ρ those of them whose category, cut to level l,
+    also occurs in the log published for the same user. Both count with multiplicity. A release has no URLs, so a query
+    text has one category: the most frequent of its events in the log (ties: the first in the directory). Without a
+    directory, the category is the first concept of the text. Labels that a release publishes in the place of queries are
+    passed over. The score is the mean over the levels.
+    """
+    assert release.truth is not None
+    progress.start("measuring the semantics that remain")
+    if directory is None:
+        tree, of_query = taxonomy, _first_concept(concepts, len(log.queries))
+    else:
+        tree, of_query = directory.taxonomy, _by_site(log, directory, resolver)
+    asked = of_query[log.query[log.event]]
+    user = log.user[log.event]
+    published = _of_text(release.log.queries, log.queries, of_query)[release.log.query]
+    owner = release.truth.user[release.log.user]
+    details: dict[str, float] = {}
+    for level in range(1, levels + 1):
+        at = _cut(asked, tree, level)
+        there = _cut(published, tree, level)
+        width = len(tree)
+        kept = np.unique(owner[there >= 0].astype(np.int64) * width + there[there >= 0])
+        known = at >= 0
+        inside = np.isin(user[known].astype(np.int64) * width + at[known], kept)
+        details[f"level {level}"] = float(inside.mean()) if known.any() else 0.0
+    return Score(measure="semantics that remain", value=float(np.mean(list(details.values()))), better="higher", details=details)
+
+
+def _first_concept(concepts: ConceptLog, n_queries: int) -> Int32s:
+    out = np.full(n_queries, NO_CODE, dtype=np.int32)
+    known = concepts.known()
+    out[known.query[::-1]] = known.concept[::-1]
+    return out
+
+
+def _by_site(log: QueryLog, directory: SiteDirectory, resolver: Resolver | None) -> Int32s:
+    """Give each query text the most frequent category of its events: int32[distinct queries]."""
+    found = query_categories(log, directory, resolver)
+    listed = found.category != NO_CODE
+    width = len(directory.taxonomy)
+    pairs, count = np.unique(
+        log.query[found.row[listed]].astype(np.int64) * width + found.category[listed], return_counts=True
+    )
+    order = np.lexsort((-pairs, count, pairs // width))  # the last of each query: most frequent, then first
+    out = np.full(len(log.queries), NO_CODE, dtype=np.int32)
+    out[pairs[order] // width] = pairs[order] % width
+    return out
+
+
+def _of_text(words: pl.Series, vocabulary: pl.Series, category: Int32s) -> Int32s:
+    """Give the category of texts that stand in the log's vocabulary: int32[len(words)], -1 for others."""
+    import polars as pl
+
+    there = pl.DataFrame({"text": vocabulary, "category": pl.Series(category)}).unique("text", keep="first")
+    found = pl.DataFrame({"text": words}).join(there, on="text", how="left", maintain_order="left")
+    return found["category"].fill_null(NO_CODE).to_numpy().astype(np.int32)
+
+
+def _cut(category: Int32s, taxonomy: Taxonomy, level: int) -> Int32s:
+    """Cut categories to a level: their ancestor at that depth, -1 where they do not reach it."""
+    node = np.where((category >= 0) & (taxonomy.depth[category] >= level), category, NO_CODE).astype(np.int32)
+    while True:
+        deep = np.flatnonzero((node >= 0) & (taxonomy.depth[node] > level))
+        if not len(deep):
+            return node
+        node[deep] = taxonomy.parent[node[deep]]
