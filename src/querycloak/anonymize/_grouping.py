@@ -60,12 +60,12 @@ def refuse_too_few(n: int, k: int, of: str) -> None:
         )
 
 
-def group_distances(distances: Distances, settings: MdavSettings, progress: Progress = QUIET) -> Grouping:
-    """Group all users of a distance together; `blocks` plays no part."""
+def group_distances(distances: Distances, k: int, progress: Progress = QUIET, *, refined: bool) -> Grouping:
+    """Group all users of a distance together."""
     progress.start("grouping users", len(distances))
-    group = mdav(distances, settings.k, progress)
-    if settings.refine:
-        group, before, after = refine(distances, group, settings.k, progress)
+    group = mdav(distances, k, progress)
+    if refined:
+        group, before, after = refine(distances, group, k, progress)
         return Grouping(group, after / SCALE, before / SCALE)
     total = medoids(distances, group)[1] / SCALE
     return Grouping(group, total, total)
@@ -76,14 +76,14 @@ def group_bags(bags: Bags, settings: MdavSettings, progress: Progress = QUIET) -
     n = len(bags.weight)
     per_block = settings.block_users(n)
     if per_block is None:
-        return group_distances(distances_of(bags), settings, progress)
+        return group_distances(distances_of(bags), settings.k, progress, refined=settings.refine)
     blocks = topical_blocks(bags, per_block)
     progress.note(f"{n:,} users: grouped in {len(blocks):,} topical blocks of about {per_block:,} users.")
     progress.start("grouping users", n)
     group = np.empty(n, dtype=np.int32)
     groups, total, unrefined = 0, 0.0, 0.0
     for users in blocks:
-        part = group_distances(distances_of(part_of(bags, users)), settings)
+        part = group_distances(distances_of(part_of(bags, users)), settings.k, refined=settings.refine)
         group[users] = part.group + groups
         groups += int(part.group.max()) + 1
         total += part.total

@@ -42,8 +42,9 @@ def srp(
     """Measure SRP = ρ / χ at the levels 1 .. `levels` of the directory (Erola and Castellà-Roca, eq. 3).
 
     χ counts the query events of all users whose category reaches level l; ρ those of them whose category, cut to level l,
-    also occurs in the log published for the same user. Both count with multiplicity. A release has no URLs, so a query
-    text has one category: the most frequent of its events in the log (ties: the first in the directory). Without a
+    also occurs in the log published for the same user; both with multiplicity. The paper's wording also allows a bag
+    intersection, where a published query answers for one original query: the details "one for one". A release has no
+    URLs, so a query text has one category: the most frequent of its events in the log (ties: the first in the directory). Without a
     directory, the category is the first concept of the text. Labels that a release publishes in the place of queries are
     passed over. The score is the mean over the levels.
     """
@@ -59,14 +60,22 @@ def srp(
     owner = release.truth.user[release.log.user]
     details: dict[str, float] = {}
     for level in range(1, levels + 1):
-        at = _cut(asked, tree, level)
-        there = _cut(published, tree, level)
-        width = len(tree)
-        kept = np.unique(owner[there >= 0].astype(np.int64) * width + there[there >= 0])
-        known = at >= 0
-        inside = np.isin(user[known].astype(np.int64) * width + at[known], kept)
-        details[f"level {level}"] = float(inside.mean()) if known.any() else 0.0
-    return Score(measure="semantics that remain", value=float(np.mean(list(details.values()))), better="higher", details=details)
+        original = _count(user, _cut(asked, tree, level), len(tree))
+        remaining = _count(owner, _cut(published, tree, level), len(tree))
+        at = np.searchsorted(remaining[0], original[0])
+        there = np.append(remaining[0], -1)[at] == original[0]
+        both = np.minimum(np.append(remaining[1], 0)[at], original[1])[there]
+        details[f"level {level}"] = float(original[1][there].sum() / max(original[1].sum(), 1))
+        details[f"level {level}, one for one"] = float(both.sum() / max(original[1].sum(), 1))
+    value = float(np.mean([details[f"level {level}"] for level in range(1, levels + 1)]))
+    return Score(measure="semantics that remain", value=value, better="higher", details=details)
+
+
+def _count(user: Int32s, category: Int32s, width: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Count (user, category) pairs, as one number each; categories of -1 are passed over."""
+    known = category >= 0
+    keys, count = np.unique(user[known].astype(np.int64) * width + category[known], return_counts=True)
+    return keys, count.astype(np.int64)
 
 
 def _first_concept(concepts: ConceptLog, n_queries: int) -> Int32s:
