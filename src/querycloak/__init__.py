@@ -5,6 +5,7 @@ The public names stand in `querycloak.api` and are loaded when first used, so th
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from querycloak._version import __version__
@@ -14,10 +15,15 @@ if TYPE_CHECKING:
         QueryLog,
         Release,
         anonymize,
+        attack,
+        generate,
         load_taxonomy,
         map_log,
+        measure,
         read_log,
         read_release,
+        read_truth,
+        write_generated,
         write_log,
         write_release,
         write_truth,
@@ -28,14 +34,26 @@ __all__ = [
     "Release",
     "__version__",
     "anonymize",
+    "attack",
+    "generate",
     "load_taxonomy",
     "map_log",
+    "measure",
     "read_log",
     "read_release",
+    "read_truth",
+    "write_generated",
     "write_log",
     "write_release",
     "write_truth",
 ]
+
+
+# `qc.anonymize(…)`, `qc.attack(…)` and `qc.measure(…)` are functions, and folders have the same names. Python binds a
+# folder to its name when it is first imported: let that be now, and free the names for the functions.
+for _folder in ("anonymize", "attack", "measure"):
+    import_module(f"querycloak.{_folder}")
+    del globals()[_folder]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,10 +16,13 @@ from querycloak.errors import UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from querycloak.records import Release, ReleaseKind
+    from querycloak.records import Release
     from querycloak.settings import Settings
 
 __all__ = ["ATTACKS", "MEASURES", "METHODS", "Check", "Method", "Need", "describe_settings", "method"]
+
+ReleaseKind = Literal["log", "items", "counts", "stream"]
+"""As in `records`, which is not loaded here."""
 
 Need = Literal["concepts", "release_concepts", "taxonomy", "directory", "resolver"]
 """What a method, attack or measure may ask for beside the log: `concepts` is the log's ConceptLog over `taxonomy`,
@@ -80,11 +83,40 @@ def _check(folder: str, name: str, summary: str, kinds: tuple[ReleaseKind, ...],
     return Check(name, summary, f"querycloak.{folder}.{stem}", stem, kinds, needs)
 
 
-ATTACKS: dict[str, Check] = {}
-"""Attacks by name; attackers see only the release."""
+_LOGS: tuple[ReleaseKind, ...] = ("log", "items")
+_TABLES: tuple[ReleaseKind, ...] = ("log", "counts", "stream")
 
-MEASURES: dict[str, Check] = {}
-"""Measures by name."""
+ATTACKS: dict[str, Check] = {
+    a.name: a
+    for a in (
+        _check(
+            "attack",
+            "known-queries",
+            "knows 1, 2, 5, 10 queries of a user, or half of them, and looks for the published log that fits best",
+            _LOGS,
+            ("concepts", "taxonomy"),
+        ),
+        _check("attack", "uniqueness", "queries under one id only; users singled out by a pair of queries", _LOGS),
+        _check("attack", "personal-identifiers", "mail, phone, card numbers and the like left in the text", _TABLES),
+    )
+}
+"""Attacks by name; attackers see only the release and what they know of users."""
+
+MEASURES: dict[str, Check] = {
+    m.name: m
+    for m in (
+        _check("measure", "kept", "share of query volume and of distinct queries kept; rows per user", _TABLES),
+        _check("measure", "top-queries", "rank correlation of the most frequent queries", _TABLES),
+        _check(
+            "measure",
+            "topics",
+            "how far the shares of topics have moved",
+            ("log", "items", "counts", "stream"),
+            ("concepts", "release_concepts", "taxonomy"),
+        ),
+    )
+}
+"""Measures by name: what a release is still good for."""
 
 METHODS: dict[str, Method] = {
     m.name: m

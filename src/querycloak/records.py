@@ -308,6 +308,8 @@ class AttackResult:
     bound: float | None
     """the bound that the release's statement claims, if any"""
     targets: int
+    names_users: bool = True
+    """the attack names users; False where it counts something else that is risky, such as phone numbers"""
     details: dict[str, float] = field(default_factory=dict)
 
 

@@ -37,6 +37,7 @@ def result_of(
     release: Release,
     *,
     guess: float,
+    names_users: bool = True,
     details: dict[str, float] | None = None,
 ) -> AttackResult:
     """Sum up success: float64[targets], the chance of being right on each target."""
@@ -49,7 +50,8 @@ def result_of(
         low=low,
         high=high,
         guess=guess,
-        bound=release.statement.bound,
+        bound=release.statement.bound if names_users else None,
         targets=targets,
+        names_users=names_users,
         details=details or {},
     )

@@ -91,5 +91,4 @@ def _append(
 def _items(release: Release, taxonomy: Taxonomy) -> npt.NDArray[np.int64]:
     """int64[distinct paths of the release]: the concept of each path, -1 where the taxonomy has none."""
     assert release.log.categories is not None
-    found = {taxonomy.path(c): c for c in range(len(taxonomy))}
-    return np.array([found.get(p, -1) for p in release.log.categories.to_list()], dtype=np.int64)
+    return np.array([taxonomy.concept_of_path.get(p, -1) for p in release.log.categories.to_list()], dtype=np.int64)

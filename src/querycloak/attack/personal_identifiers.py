@@ -38,4 +38,4 @@ def personal_identifiers(
     details = {kind: float((mask >> bit & 1).sum()) / rows for bit, kind in enumerate(KINDS)}
     details["own name"] = float(named.sum()) / rows
     success = ((mask != 0) | named).astype(np.float64)
-    return result_of("personal identifiers", success, release, guess=0.0, details=details)
+    return result_of("personal identifiers", success, release, guess=0.0, names_users=False, details=details)

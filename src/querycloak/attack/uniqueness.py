@@ -41,6 +41,6 @@ def uniqueness(
     query_start = np.searchsorted(query[by_query], np.arange(n_queries + 1)).astype(np.int64)
     found = with_unique_pair(user_start, user_query, query_start, user[by_query].astype(np.int32))
     return [
-        result_of("unique queries", (spread == 1).astype(np.float64), release, guess=0.0),
-        result_of("unique pairs", found.astype(np.float64), release, guess=0.0),
+        result_of("unique queries", (spread == 1).astype(np.float64), release, guess=0.0, names_users=False),
+        result_of("unique pairs", found.astype(np.float64), release, guess=0.0, names_users=False),
     ]

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from querycloak._version import __version__
-from querycloak.cli import anonymize, demo, generate, mapping, methods
-from querycloak.cli.setting_options import GenerateCommand, MethodCommand
+from querycloak.cli import anonymize, attack, compare, demo, generate, mapping, measure, methods
+from querycloak.cli.setting_options import CompareCommand, GenerateCommand, MethodCommand
 
 __all__ = ["app"]
 
@@ -42,6 +42,9 @@ def querycloak(
 
 app.command("demo")(demo.demo)
 app.command("anonymize", cls=MethodCommand)(anonymize.anonymize)
+app.command("attack")(attack.attack)
+app.command("measure")(measure.measure)
+app.command("compare", cls=CompareCommand)(compare.compare)
 app.command("map")(mapping.map_query)
 app.command("generate", cls=GenerateCommand)(generate.generate)
 app.command("methods")(methods.methods)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from querycloak.errors import OutputError, UserError
+from querycloak.errors import OutputError, UnknownNameError, UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["check_outputs", "parse_columns"]
+__all__ = ["check_outputs", "parse_columns", "parse_grid"]
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
@@ -24,6 +25,26 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
         if role.strip() in out:
             raise UserError(f"--columns names the role {role.strip()!r} twice.")
         out[role.strip()] = column.strip()
+    return out
+
+
+def parse_grid(methods: Sequence[str], text: str | None, options: Mapping[str, str]) -> dict[str, list[Any]]:
+    """Read values of settings, from `k=2,3 epsilon=1` and from options that take several values."""
+    from querycloak.catalog import describe_settings, method
+    from querycloak.cli.setting_options import convert
+
+    kinds = {s["name"]: s["type"] for name in methods for s in describe_settings(method(name).settings)}
+    given = dict(options)
+    for part in (text or "").split():
+        name, equals, values = part.partition("=")
+        if not equals or not values:
+            raise UserError(f'--grid takes name=values, such as "k=2,3,5 epsilon=1,5"; {part!r} is not one.')
+        given[name.replace("-", "_")] = values
+    out: dict[str, list[Any]] = {}
+    for name, values in given.items():
+        if name not in kinds:
+            raise UnknownNameError.of("setting of these methods", name, kinds)
+        out[name] = [convert(value, kinds[name], f"--{name.replace('_', '-')}") for value in values.split(",")]
     return out
 
 

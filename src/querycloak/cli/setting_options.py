@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
     from querycloak.settings import Settings
 
-__all__ = ["GIVEN", "GenerateCommand", "MethodCommand", "describe_options", "given_settings"]
+__all__ = [
+    "GIVEN",
+    "CompareCommand",
+    "GenerateCommand",
+    "MethodCommand",
+    "convert",
+    "describe_options",
+    "given_settings",
+]
 
 GIVEN = "querycloak.settings"
 """Where a command finds the settings given on the command line, in `context.meta`."""
@@ -73,6 +81,31 @@ class GenerateCommand(_SettingsCommand):
         return "Shape of the log", Generate
 
 
+class CompareCommand(TyperCommand):
+    """A command in which every setting of a method is an option with several values, kept as text."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Take out the options that are settings of any of the methods named."""
+        named = _value_of(args, ("--methods",)) or "all"
+        chosen = METHODS if named == "all" else [method(name.strip()).name for name in named.split(",")]
+        flags = {_flag(s["name"]) for name in chosen for s in describe_settings(METHODS[name].settings)}
+        flags -= {flag for option in self.params for flag in option.opts}
+        given: dict[str, str] = {}
+        rest: list[str] = []
+        words = iter(args)
+        for word in words:
+            flag, equals, value = word.partition("=")
+            if flag not in flags:
+                rest.append(word)
+                continue
+            values = value if equals else next(words, None)
+            if values is None:
+                raise UserError(f"{flag} needs values, separated by commas.")
+            given[_field(flag)] = values
+        ctx.meta[GIVEN] = given
+        return super().parse_args(ctx, rest)
+
+
 def describe_options(settings: type[Settings]) -> list[str]:
     """Describe the options of a settings class, one line each."""
     lines = []
@@ -116,7 +149,7 @@ def _take(settings: type[Settings], args: Sequence[str]) -> tuple[dict[str, Any]
             text = value if equals else next(words, None)
             if text is None:
                 raise UserError(f"{flag} needs a value.")
-            given[_field(flag)] = _convert(text, kinds[flag], flag)
+            given[_field(flag)] = convert(text, kinds[flag], flag)
         elif flag.startswith("--no-") and kinds.get("--" + flag[5:]) is bool:
             given[_field("--" + flag[5:])] = False
         else:
@@ -124,7 +157,7 @@ def _take(settings: type[Settings], args: Sequence[str]) -> tuple[dict[str, Any]
     return given, rest
 
 
-def _convert(text: str, kind: type, flag: str) -> Any:
+def convert(text: str, kind: type, flag: str) -> Any:
     """Read a value given as text."""
     try:
         if kind is bool:

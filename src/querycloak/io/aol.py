@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from querycloak.io.columns import is_header
 from querycloak.records import Column, LogForm, Role
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def aol_form(rows: Sequence[Sequence[str]]) -> LogForm | None:
     body = [row for row in rows[header:] if len(row) == width]
     if header:
         names = list(rows[0])
-    elif sum(TIME.fullmatch(row[2]) is not None for row in body) * 2 <= len(body):
+    elif is_header(rows[0], None) or sum(TIME.fullmatch(row[2]) is not None for row in body) * 2 <= len(body):
         return None
     columns = tuple(Column(name, role) for name, (_, role) in zip(names, COLUMNS, strict=False))
     return LogForm("aol", columns, header=header, time_format="%Y-%m-%d %H:%M:%S")

@@ -24,12 +24,14 @@ PRIVATE = 0o600
 def check_output(path: str | Path) -> Path:
     """Refuse a place where no file can be written, before any work is done."""
     place = Path(path)
+    if "\0" in str(path):
+        raise OutputError("The name of the file to write has a NUL character in it.")
     try:
         if place.is_dir():
             raise OutputError(f"{path}: is a directory; name a file to write.")
         if not place.parent.is_dir():
             raise OutputError(f"{path}: the directory {place.parent} does not exist; make it first.")
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise OutputError(f"{path}: cannot be written: {_reason(error)}.") from None
     return place
 
@@ -73,7 +75,6 @@ def _close_quietly(file: IO[bytes]) -> None:
         file.close()
 
 
-def _reason(error: OSError | ValueError) -> str:
+def _reason(error: OSError) -> str:
     """Say what the operating system says, without the path it repeats."""
-    text = error.strerror if isinstance(error, OSError) else None
-    return (text or str(error)).lower()
+    return (error.strerror or str(error)).lower()

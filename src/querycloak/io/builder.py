@@ -26,6 +26,8 @@ BAD_TIME: Final = "times that do not parse, taken as missing"
 BAD_RANK: Final = "ranks that are not numbers, taken as missing"
 MOST_ROWS: Final = 2**31 - 1
 HIGHEST_RANK: Final = 2**31 - 1
+ROOM: Final = 1 << 28
+"""bytes that reading one more block may take for a moment"""
 
 
 class _Coder:
@@ -45,10 +47,11 @@ class _Coder:
         self._parts.append(codes.cast(pl.Int32).fill_null(NO_CODE).to_numpy())
 
     def finish(self) -> tuple[Codes, pl.Series]:
-        words = (
-            self._categories.to_series().cast(pl.String) if self._anchor is not None else pl.Series([], dtype=pl.String)
-        )
-        return _joined(self._parts, np.int32), words.rename("")
+        codes: Codes = _joined(self._parts, np.int32)
+        size = int(codes.max(initial=NO_CODE)) + 1
+        if not size:
+            return codes, pl.Series([], dtype=pl.String)
+        return codes, pl.int_range(size, dtype=pl.UInt32, eager=True).cat.to(self._kind).cast(pl.String).rename("")
 
 
 class LogBuilder:
@@ -69,7 +72,7 @@ class LogBuilder:
         """Take the rows of one block: text columns, null = missing."""
         for role, problem in (("user", NO_USER), ("query", NO_QUERY)):
             if role in self._roles:
-                there = frame[self._roles[role]].fill_null("") != ""
+                there = (frame[self._roles[role]].str.len_bytes() > 0).fill_null(value=False)
                 lacking = len(frame) - int(there.sum())
                 if lacking:
                     self._problems[problem] += lacking
@@ -117,10 +120,10 @@ class LogBuilder:
         return numbers.fill_null(NO_CODE).to_numpy().astype(np.int32)
 
     def _check_memory(self) -> None:
-        """Refuse in time: the last step holds all codes twice for a moment."""
+        """Refuse in time: the last step holds all codes twice for a moment, and a block needs room to be read."""
         if self._rows > MOST_ROWS:
             raise InputError.at(self._path, f"more than {MOST_ROWS:,} rows; split the log by user")
-        needed = self._rows * 4 * (len(self._coders) + 3) + (64 << 20)
+        needed = self._rows * 4 * (len(self._coders) + 3) + min(self._rows * 1024, ROOM)
         there = available_memory()
         if there is not None and needed > there:
             problem = (

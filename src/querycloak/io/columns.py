@@ -43,7 +43,7 @@ def guess(names: Sequence[str]) -> dict[Role, str]:
 
 def is_header(fields: Sequence[str], mapping: Mapping[str, str] | None) -> bool:
     """Say whether a first line names the columns: a mapping by name asks for it, common names show it."""
-    if mapping is not None and any(not _is_position(name) or name in fields for name in mapping.values()):
+    if mapping is not None and not all(map(_is_position, mapping.values())):
         return True
     return {"user", "query"} <= guess(fields).keys()
 
@@ -109,8 +109,11 @@ def _find(name: str, names: Sequence[str]) -> str | None:
 
 
 def _any_known(names: Sequence[str], mapping: Mapping[str, str] | None) -> bool:
-    """Say whether some name is one that a header has, so that the line is no user's query."""
-    return bool(guess(names)) or any(name in names for name in (mapping or {}).values())
+    """Say whether names are surely a header's: one that the user named, or two common ones.
+
+    One common name is not enough: "date" may be somebody's query.
+    """
+    return len(guess(names)) > 1 or any(n in names and not _is_position(n) for n in (mapping or {}).values())
 
 
 def _unknown(name: str, names: Sequence[str], path: Path, *, surely_names: bool) -> UnknownNameError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from querycloak.io.columns import is_header
 from querycloak.records import Column, LogForm
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def excite_form(rows: Sequence[Sequence[str]]) -> LogForm | None:
     >>> excite_form([["2A9EABFB35F5B954", "970916105432", "foods"]]).format
     'excite'
     """
-    if len(rows[0]) != 3:
+    if len(rows[0]) != 3 or is_header(rows[0], None):
         return None
     body = [row for row in rows if len(row) == 3]
     if sum(TIME.fullmatch(row[1]) is not None for row in body) * 2 <= len(body):

@@ -6,13 +6,13 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO
 
 import polars as pl
 
+from querycloak.compression import compression_of, open_binary
 from querycloak.errors import InputError
 from querycloak.io.builder import LogBuilder
-from querycloak.io.compression import recognise_compression, unpacked
 from querycloak.io.jsonlines import JsonLines
 from querycloak.io.parquet import read_parquet
 from querycloak.io.recognise import PARQUET_MAGIC, check_format, recognise_text, table_form
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from querycloak.records import LogForm, QueryLog, Role
 
-__all__ = ["opened", "read_log", "read_with_form"]
+__all__ = ["guarded", "read_log", "read_with_form"]
 
 
 def read_log(
@@ -43,51 +43,46 @@ def read_log(
     """
     check_format(format)
     place = Path(path)
-    with opened(place, progress) as file:
-        return _read(file, place, columns, format, None)
+    with guarded(place):
+        return _read(place, columns, format, None, progress)
 
 
 def read_with_form(path: str | Path, form: LogForm) -> QueryLog:
     """Read a log whose form is known, such as a release with its statement."""
     place = Path(path)
-    with opened(place, QUIET) as file:
-        return _read(file, place, None, form.format, form)
+    with guarded(place):
+        return _read(place, None, form.format, form, QUIET)
 
 
 def _read(
-    file: IO[bytes], path: Path, columns: Mapping[str, str] | None, name: str | None, form: LogForm | None
+    path: Path, columns: Mapping[str, str] | None, name: str | None, form: LogForm | None, progress: Progress
 ) -> QueryLog:
-    start = file.read(4)
-    file.seek(0)
-    if name == "parquet" or (name is None and start == PARQUET_MAGIC):
-        return read_parquet(path, columns, form)
-    compression = recognise_compression(start)
+    compression = compression_of(path)
     problems: Counter[str] = Counter()
-    with unpacked(file, path, compression) as stream:
-        text = TextBlocks(stream, path, problems)
+    progress.start(f"reading {path.name}", None if compression else path.stat().st_size)
+    with open_binary(path) as file:
+        start = file.read(len(PARQUET_MAGIC))
+        if name == "parquet" or (name is None and start == PARQUET_MAGIC):
+            if compression:
+                raise InputError.at(path, "a Parquet file inside a compressed one; unpack it first")
+            return read_parquet(path, columns, form)
+        text = TextBlocks(_Watched(file, progress, start), path, problems)
         if text.empty and form is None:
             raise InputError.at(path, "the file is empty")
         sample = text.sample()
-        if form is None:
-            if compression and sample.startswith(PARQUET_MAGIC):
-                raise InputError.at(path, "a Parquet file inside a compressed one; unpack it first")
-            name = name or recognise_text(sample, path)
+        name = form.format if form else name or recognise_text(sample, path)
+        if name in {"jsonl", "ubi"}:
+            log = _read_json(text, path, columns, name, form, problems)
         else:
-            name = form.format
-        log = (
-            _read_json(text, path, columns, name, form, problems)
-            if name in {"jsonl", "ubi"}
-            else _read_table(
-                text, path, form or table_form(sample, path, name, columns), problems, known=form is not None
-            )
-        )
+            found = form or table_form(sample, path, name, columns)
+            log = _read_table(text, path, found, problems, known=form is not None)
     assert log.form is not None
-    form = replace(log.form, line_end=text.line_end, last_line_end=text.last_line_end, bom=text.bom)
-    return replace(log, form=replace(form, compression=compression))
+    seen = replace(log.form, line_end=text.line_end, last_line_end=text.last_line_end, bom=text.bom)
+    return replace(log, form=replace(seen, compression=compression))
 
 
 def _read_table(text: TextBlocks, path: Path, form: LogForm, problems: Counter[str], *, known: bool) -> QueryLog:
-    fixed = known or form.format in {"aol", "excite"}
+    fixed = known or form.format == "excite"
     builder = LogBuilder(path, _roles(form), problems, form.time_format if fixed else None)
     for frame in table_frames(text, form, path, problems):
         builder.add(frame)
@@ -115,19 +110,18 @@ def _roles(form: LogForm) -> dict[Role, str]:
 
 
 @contextmanager
-def opened(path: Path, progress: Progress) -> Iterator[Any]:
-    """Open a file for reading; whatever goes wrong on the way is told in one sentence."""
+def guarded(path: Path) -> Iterator[None]:
+    """Tell in one sentence whatever goes wrong while a file is read."""
+    if "\0" in str(path):
+        raise InputError("The name of the file to read has a NUL character in it.")
     try:
-        if path.is_dir():
-            raise InputError.at(path, "is a directory; name a file")
-        with path.open("rb") as file:
-            progress.start(f"reading {path.name}", path.stat().st_size)
-            yield _Watched(file, progress)
+        yield
     except FileNotFoundError:
         raise InputError.at(path, "there is no such file") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError.at(path, f"cannot be read: {(reason or type(error).__name__).lower()}") from None
+    except IsADirectoryError:
+        raise InputError.at(path, "expected a file, found a directory") from None
+    except OSError as error:
+        raise InputError.at(path, f"cannot be read ({error.strerror or type(error).__name__})") from None
     except MemoryError:
         raise InputError.at(path, "does not fit into memory; use a larger machine, or split the log by user") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -136,16 +130,15 @@ def opened(path: Path, progress: Progress) -> Iterator[Any]:
 
 
 class _Watched:
-    """A file that tells how far it has been read."""
+    """A stream that tells how far it has been read."""
 
-    def __init__(self, file: IO[bytes], progress: Progress) -> None:
-        self._file = file
+    def __init__(self, stream: BinaryIO, progress: Progress, start: bytes) -> None:
+        self._stream = stream
         self._progress = progress
+        self._start = start
 
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
+    def read(self, size: int) -> bytes:
+        data = self._start + self._stream.read(size - len(self._start))
+        self._start = b""
         self._progress.advance(len(data))
         return data
-
-    def seek(self, *where: int) -> int:
-        return self._file.seek(*where)

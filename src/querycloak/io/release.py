@@ -17,9 +17,8 @@ import polars as pl
 
 from querycloak.errors import InputError
 from querycloak.io.atomic import writing
-from querycloak.io.reader import opened, read_with_form
+from querycloak.io.reader import guarded, read_with_form
 from querycloak.io.writer import fit_form, write_to
-from querycloak.progress import QUIET
 from querycloak.records import LogForm, PrivacyStatement, QueryLog, Release, ReleaseKind
 
 __all__ = ["read_release", "read_statement", "statement_path", "write_release"]
@@ -71,12 +70,10 @@ def write_release(release: Release, path: str | Path) -> None:
 def read_release(path: str | Path) -> Release:
     """Read a release with its statement; one without the other, or one that was changed, is refused."""
     place = Path(path)
-    with opened(place, QUIET) as table:
+    with guarded(place), place.open("rb") as table:
         file = _read_statement_file(statement_path(place), place)
-        sha = hashlib.sha256()
-        while piece := table.read(1 << 20):
-            sha.update(piece)
-    if sha.hexdigest() != file.release_sha256:
+        sha = hashlib.file_digest(table, "sha256").hexdigest()
+    if sha != file.release_sha256:
         problem = f"its statement {statement_path(place).name} does not belong to this file, or the file was edited"
         raise InputError.at(place, problem)
     log = read_with_form(place, file.form)
@@ -94,7 +91,7 @@ def read_statement(path: str | Path) -> PrivacyStatement:
 def _read_statement_file(path: Path, release: Path) -> StatementFile:
     if path != release and not path.exists():
         raise InputError.at(release, f"its statement is missing; expected {path.name} beside it")
-    with opened(path, QUIET) as raw:
+    with guarded(path), path.open("rb") as raw:
         content = raw.read(LONGEST_STATEMENT)
     try:
         file = msgspec.convert(msgspec.json.decode(content), StatementFile)
@@ -117,7 +114,8 @@ def _with_numbers(log: QueryLog) -> QueryLog:
     """Give extra columns that the form calls numbers their type again."""
     if log.extra is None or log.form is None:
         return log
-    numbers = [c.name for c in log.form.columns if c.role is None and c.kind == "number"]
+    texts = {name for name, kind in log.extra.schema.items() if kind == pl.String}
+    numbers = [c.name for c in log.form.columns if c.role is None and c.kind == "number" and c.name in texts]
     return replace(log, extra=log.extra.with_columns(_number(log.extra[name]) for name in numbers))
 
 

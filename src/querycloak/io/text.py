@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
+
 from querycloak.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ class TextBlocks:
         self._stream = stream
         self._path = path
         self._problems = problems
-        self._quotes = False
         first = self._read()
         self.bom = first.startswith(BOM)
         self._rest = first[len(BOM) :] if self.bom else first
@@ -39,13 +40,13 @@ class TextBlocks:
         if self.line_end == "\r":
             self._rest = self._rest.replace(b"\r", b"\n")
         self.last_line_end = True
-        _refuse_binary(self._rest if not self.bom else first[3:], path)
+        _refuse_binary(self._rest, path)
 
     def sample(self, size: int = 1 << 16) -> bytes:
         """Give the first bytes, mended but not counted and not consumed, without a line that is cut."""
-        start = self._rest[:size]
-        if len(self._rest) > size:
-            start = start[: start.rfind(b"\n") + 1] or start
+        start = self._rest[: max(size, self._rest.find(b"\n") + 1)]
+        if len(self._rest) > len(start):
+            start = start[: start.rfind(b"\n") + 1] or self._rest
         return start.replace(b"\r\n", b"\n").replace(b"\0", REPLACEMENT).decode("utf-8", "replace").encode()
 
     def blocks(self, *, quoted: bool = False) -> Iterator[tuple[int, bytes]]:
@@ -67,7 +68,7 @@ class TextBlocks:
                     self.last_line_end = False
                     whole += b"\n"
                 yield line, self._mend(whole)
-                line += whole.count(b"\n")
+                line += int(np.count_nonzero(np.frombuffer(whole, dtype=np.uint8) == ord("\n")))
             if not more:
                 return
             rest = rest[cut:] + more
@@ -77,9 +78,8 @@ class TextBlocks:
         return data.replace(b"\r", b"\n") if getattr(self, "line_end", "\n") == "\r" else data
 
     def _mend(self, block: bytes) -> bytes:
-        nul = block.count(b"\0")
-        if nul:
-            self._problems[NUL] += nul
+        if b"\0" in block:
+            self._problems[NUL] += block.count(b"\0")
             block = block.replace(b"\0", REPLACEMENT)
         try:
             block.decode()

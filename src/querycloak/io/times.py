@@ -24,6 +24,7 @@ PATTERNS: Final = (
     ("%y%m%d%H%M%S", r"^\d{12}$"),
     ("%Y%m%d%H%M%S", r"^\d{14}$"),
     ("epoch_ms", r"^\d{13}$"),
+    ("%Y%m%d", r"^(?:19|20)\d{6}$"),
     ("epoch", r"^-?\d{1,11}(\.\d+)?$"),
     ("%Y-%m-%d %H:%M", r"^\d{4}-\d\d-\d\d \d\d:\d\d$"),
     ("%Y-%m-%d", r"^\d{4}-\d\d-\d\d$"),
@@ -52,7 +53,7 @@ def parse_times(texts: pl.Series, pattern: str) -> Times:
         )
         naive = plain.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", strict=False, time_unit="us")
         seconds = zoned.fill_null(naive).to_physical() // SECOND
-    elif pattern == "%Y-%m-%d":
+    elif pattern in {"%Y-%m-%d", "%Y%m%d"}:
         seconds = texts.str.to_date(pattern, strict=False).cast(pl.Datetime("us")).to_physical() // SECOND
     else:
         whole = pattern + ":%S" if pattern.endswith("%M") else pattern

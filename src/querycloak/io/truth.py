@@ -13,8 +13,7 @@ import numpy as np
 
 from querycloak.errors import InputError, ParameterError
 from querycloak.io.atomic import PRIVATE, writing
-from querycloak.io.reader import opened
-from querycloak.progress import QUIET
+from querycloak.io.reader import guarded
 from querycloak.records import NO_CODE, Truth
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def read_truth(path: str | Path, log: QueryLog, release: Release) -> Truth:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    with opened(path, QUIET) as file:
+    with guarded(path), path.open("rb") as file:
         try:
             text = file.read().decode()
         except UnicodeDecodeError:

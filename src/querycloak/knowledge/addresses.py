@@ -14,13 +14,10 @@ import polars as pl
 
 __all__ = ["SUFFIX", "registered_domains", "split_addresses"]
 
-_PARTS: Final = (
-    r"^(?:(?:[A-Za-z][A-Za-z0-9+.-]*:)?//)?"  # scheme
-    r"(?:[^/?#@]*@)?"  # user
-    r"(?P<host>\[[^\]]*\]|[^/?#:]*)"
-    r"(?::[0-9]*)?"  # port
-    r"(?P<path>/[^?#]*)?"
-)
+_SCHEME: Final = r"^(?:[A-Za-z][A-Za-z0-9+.-]*:)?//"
+_USER: Final = r"^.*@"
+_PORT: Final = r":[0-9]*$"
+_WWW: Final = r"^www\.([^.]+\..+)$"
 
 _SECOND_LEVEL: Final = "ac|asn|co|com|edu|go|gob|gouv|gov|govt|id|ltd|me|mil|ne|net|nhs|nom|or|org|plc|sch|school"
 """Second labels under which countries register names: a short rule in place of the public suffix list."""
@@ -37,9 +34,16 @@ def split_addresses(addresses: pl.Series) -> pl.DataFrame:
 
     What follows '?' or '#' is dropped. The path keeps its case: servers tell them apart.
     """
-    parts = addresses.str.strip_chars().str.extract_groups(_PARTS).struct.unnest()
-    host = pl.col("host").str.to_lowercase().str.strip_chars_end(".").str.replace(r"^www\.([^.]+\..+)$", "${1}")
-    return parts.select(host, pl.col("path").fill_null("").str.strip_chars_end("/"))
+    address = pl.col("address").str.strip_chars().str.replace(_SCHEME, "")
+    for end in "#?":  # in this order: a fragment may hold a '?'
+        address = address.str.splitn(end, 2).struct.field("field_0")
+    parts = addresses.rename("address").to_frame().select(address.str.splitn("/", 2).struct.unnest())
+    host = pl.col("field_0").str.replace(_USER, "").str.replace(_PORT, "").str.to_lowercase()
+    path = "/" + pl.col("field_1").str.strip_chars_end("/")
+    return parts.select(
+        host=host.str.strip_chars_end(".").str.replace(_WWW, "${1}"),
+        path=pl.when(path != "/").then(path).otherwise(pl.lit("")),
+    )
 
 
 def registered_domains(hosts: pl.Series) -> pl.Series:

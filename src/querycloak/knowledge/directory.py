@@ -35,7 +35,7 @@ class SiteDirectory:
     taxonomy: Taxonomy
     """the tree of categories"""
     sites: pl.DataFrame
-    """site (distinct, sorted: host, or host and path) and category (int32, a concept of `taxonomy`)"""
+    """site (distinct: host, or host and path) and category (int32, a concept of `taxonomy`)"""
     site_count: Int32s
     """int32[len(taxonomy)], sites listed in each category itself; a site listed in several counts in each"""
 
@@ -53,8 +53,8 @@ class SiteDirectory:
 
         Without a taxonomy, the categories make their own. With one, a category that it lacks becomes the deepest one
         above it that there is, and a site with none is left out. Of several categories of a site the one with the
-        fewest ancestors is taken, then the one with the most sites, then the first in the taxonomy: the rule for
-        ambiguous labels in Sánchez et al. 2018, section 3.4.
+        fewest ancestors is taken, then the one with the most sites, then the first in the taxonomy. Papers
+        leave this open; the rule is that of ambiguous labels.
         """
         listed = pl.DataFrame(
             {"address": pl.Series(addresses, dtype=pl.String), "path": pl.Series(paths, dtype=pl.String)}
@@ -69,10 +69,10 @@ class SiteDirectory:
         pairs = (
             listed.select("path", site=parts["host"] + parts["path"])
             .filter(pl.col("site") != "")
-            .join(categories, on="path")
+            .join(categories, on="path", maintain_order="left")
             .filter(pl.col("category") >= 0)
             .select("site", "category")
-            .unique()
+            .unique(maintain_order=True)
         )
         if pairs.is_empty():
             raise InputError(
@@ -82,7 +82,7 @@ class SiteDirectory:
         chosen = pairs["category"].to_numpy()
         sites = (
             pairs.with_columns(depth=pl.Series(taxonomy.depth[chosen]), sites=pl.Series(count[chosen]))
-            .sort("site", "depth", "sites", "category", descending=[False, False, True, False])
+            .sort("depth", "sites", "category", descending=[False, True, False], maintain_order=True)
             .unique("site", keep="first", maintain_order=True)
             .select("site", "category")
         )

@@ -13,67 +13,51 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import polars as pl
 
 from querycloak.errors import TaxonomyError
 from querycloak.knowledge.taxonomy import Int32s, Taxonomy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["concepts_of_paths", "tree_of_paths"]
 
-_MAX_LEVELS: Final = 100  # the deepest path of the Open Directory has 15
-_NO_TITLES: Final[Mapping[str, str]] = {}
+_MAX_LEVELS: Final = 100  # far above any real directory
+_ABOVE: Final = r"/[^/]*$"
 
 
 def tree_of_paths(
-    paths: Sequence[str], *, name: str, titles: Mapping[str, str] = _NO_TITLES
+    paths: Sequence[str] | pl.Series, *, name: str, titles: pl.DataFrame | None = None
 ) -> tuple[Taxonomy, Int32s]:
-    """Build the tree of paths, and give the concept of each: int32[len(paths)].
+    """Build the tree of paths, siblings by name, and give the concept of each path: int32[len(paths)].
 
     Paths in between that are not listed are made. Several roots are joined under 'Top'. The label of a concept is the
-    last part of its path with spaces for underscores; `titles` (path → title) give a second label where they differ.
+    last part of its path with spaces for underscores; `titles` (columns path, title) give a second where they differ.
     """
-    if not len(paths):
+    given = _clean(pl.Series("path", paths, dtype=pl.String))
+    if given.is_empty():
         raise TaxonomyError("The taxonomy is empty: it needs at least one path.")
-    number = {"": 0}  # an origin above all roots
-    parents, labels = [-1], [["Top"]]
-    for path in paths:
-        if path not in number:
-            _add(path.strip("/"), number, parents, labels)
-    concepts = np.array([number[path if path in number else path.strip("/")] for path in paths], dtype=np.int64)
-    for path, title in titles.items():
-        known = labels[number[path]] if path in number else None
-        if known is not None and title and title not in known:
-            known.append(title)
-    parent = np.array(parents, dtype=np.int64)
-    tops = np.flatnonzero(parent == 0)
-    if len(tops) == 1 or "Top" in number:  # no origin needed: the one root, or Top, takes its place
-        root = int(tops[0]) if len(tops) == 1 else number["Top"]
-        parent[tops] = root
-        parent[root] = -1
-        concepts[concepts == 0] = root
-        parent = np.where(parent[1:] > 0, parent[1:] - 1, -1)
-        labels, concepts = labels[1:], concepts - 1
-    tree, order = Taxonomy.from_parents_with_order(parent, labels, name=name)
-    new_of_old = np.empty(len(order), dtype=np.int32)
-    new_of_old[order] = np.arange(len(order), dtype=np.int32)
-    return tree, new_of_old[concepts]
-
-
-def _add(path: str, number: dict[str, int], parents: list[int], labels: list[list[str]]) -> None:
-    """Add a path and those above it that are missing."""
-    if path.count("/") >= _MAX_LEVELS:
-        raise TaxonomyError(f"The taxonomy has a path of more than {_MAX_LEVELS} levels: is it a table of paths?")
-    missing = []
-    while path not in number:
-        missing.append(path)
-        path = path.rpartition("/")[0].rstrip("/")
-    for child in reversed(missing):
-        number[child] = len(parents)
-        parents.append(number[path])
-        labels.append([child.rpartition("/")[2].replace("_", " ")])
-        path = child
+    roots = given.str.splitn("/", 2).struct.field("field_0").unique()
+    root = "Top" if len(roots.filter(roots != "")) != 1 else str(roots.filter(roots != "")[0])
+    given = _under(given, root)
+    nodes = _with_ancestors(given.unique()).to_frame("path").with_columns(above=pl.col("path").str.replace(_ABOVE, ""))
+    # '/' sorts before all that a part may hold: that is depth-first order
+    nodes = nodes.sort(pl.col("path").str.replace_all("/", "\0", literal=True)).with_row_index("node")
+    numbers = nodes.select("path", "node")
+    parent = nodes.join(numbers, left_on="above", right_on="path", how="left", maintain_order="left")["node_right"]
+    up = parent.to_numpy().astype(np.int32)
+    up[0] = -1
+    concept = given.to_frame("path").join(numbers, on="path", how="left", maintain_order="left")["node"]
+    names = nodes["path"].str.extract(r"([^/]*)$").str.replace_all("_", " ", literal=True)
+    labels: list[tuple[str, ...]] = list(zip(names.to_list(), strict=True))
+    if titles is not None:
+        called = titles.with_columns(_under(_clean(titles["path"]), root)).join(numbers, on="path")
+        called = called.with_columns(pl.col("title").str.replace_all("_", " ", literal=True))
+        called = called.filter(pl.col("title") != names.gather(called["node"]), pl.col("title") != "")
+        for node, title in called.unique("node", keep="first", maintain_order=True).select("node", "title").iter_rows():
+            labels[node] = (*labels[node], title)
+    return Taxonomy.from_depth_first(up, labels, name=name), concept.to_numpy().astype(np.int32)
 
 
 def concepts_of_paths(paths: Sequence[str], taxonomy: Taxonomy) -> Int32s:
@@ -85,3 +69,27 @@ def concepts_of_paths(paths: Sequence[str], taxonomy: Taxonomy) -> Int32s:
             above = above.rpartition("/")[0]
         found[i] = taxonomy.concept_of_path.get(above, -1)
     return found
+
+
+def _clean(paths: pl.Series) -> pl.Series:
+    """Take out NUL, which the order of the tree needs, and empty parts."""
+    return paths.str.replace_all("\0", "", literal=True).str.replace_all("//+", "/").str.strip_chars("/")
+
+
+def _under(paths: pl.Series, root: str) -> pl.Series:
+    """Put paths that have another root, or none, under the root."""
+    column = pl.col("path")
+    below = (column == root) | column.str.starts_with(f"{root}/")
+    moved = pl.when(below).then(column).when(column == "").then(pl.lit(root)).otherwise(f"{root}/" + column)
+    return paths.to_frame("path").select(moved.alias("path")).to_series()
+
+
+def _with_ancestors(paths: pl.Series) -> pl.Series:
+    """Add the paths above, level by level."""
+    levels = [paths]
+    while len(levels[-1]):
+        if len(levels) > _MAX_LEVELS:
+            raise TaxonomyError(f"The taxonomy has a path of more than {_MAX_LEVELS} levels: is it a table of paths?")
+        deeper = levels[-1].filter(levels[-1].str.contains("/", literal=True))
+        levels.append(deeper.str.replace(_ABOVE, "").unique())
+    return pl.concat(levels).unique()

@@ -45,7 +45,7 @@ class Taxonomy:
     more_parents: tuple[Int32s, Int32s] | None = None
     """(child, parent) of the further hypernyms that the tree leaves out, by child; kept for the graph form"""
     sense: Int32s | None = None
-    """int32[labels over all concepts], rank of this concept among those that share the label; None = by index"""
+    """int32[labels over all concepts], rank of this concept among those that share the label; None = by depth"""
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -118,32 +118,34 @@ class Taxonomy:
 
     @cached_property
     def first_sense(self) -> dict[str, int]:
-        """The concept of every label, lower-cased: the first sense where several concepts share it."""
-        return self._senses[0]
+        """The concept of every label, lower-cased: the first sense, or the least deep where there are no senses."""
+        label, concept = self._by_sense
+        return dict(zip(reversed(label), reversed(concept.tolist()), strict=True))  # the first overwrites the later
 
     def find(self, label: str) -> list[int]:
         """Give the concepts with this label, the first sense first; case does not matter; none = []."""
-        first, further = self._senses
         key = label.lower()
-        return [first[key], *further.get(key, ())] if key in first else []
+        return [self.first_sense[key], *self._further_senses.get(key, ())] if key in self.first_sense else []
 
     @cached_property
-    def _senses(self) -> tuple[dict[str, int], dict[str, list[int]]]:
-        """First concept of every label, and the further ones of the labels that have several."""
-        concept = np.repeat(np.arange(len(self)), np.fromiter(map(len, self.labels), np.int64, len(self)))
-        label = [label.lower() for labels in self.labels for label in labels]
-        if self.sense is not None:
-            by_sense = np.argsort(self.sense, kind="stable")
-            concept = concept[by_sense]
-            label = list(map(label.__getitem__, by_sense.tolist()))
-        first = dict(zip(reversed(label), reversed(concept.tolist()), strict=True))  # the first overwrites the later
-        is_further = concept != np.fromiter(map(first.__getitem__, label), np.int64, len(label))
+    def _further_senses(self) -> dict[str, list[int]]:
+        """Concepts after the first of the labels that have several."""
+        label, concept = self._by_sense
+        first = np.fromiter(map(self.first_sense.__getitem__, label), np.int64, len(label))
         further: dict[str, list[int]] = {}
-        for i in np.flatnonzero(is_further).tolist():
+        for i in np.flatnonzero(concept != first).tolist():
             found = further.setdefault(label[i], [])
             if int(concept[i]) not in found:  # labels of one concept may differ in case alone
                 found.append(int(concept[i]))
-        return first, further
+        return further
+
+    @cached_property
+    def _by_sense(self) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """All labels, lower-cased, with their concepts, first senses first."""
+        concept = np.repeat(np.arange(len(self)), np.fromiter(map(len, self.labels), np.int64, len(self)))
+        label = [label.lower() for labels in self.labels for label in labels]
+        order = np.argsort(self.depth[concept] if self.sense is None else self.sense, kind="stable")
+        return list(map(label.__getitem__, order.tolist())), concept[order]
 
     def nearest_labels(self, label: str, n: int = 5) -> list[str]:
         """Give the labels, in lower case, that are spelled most like this one, the nearest first."""

@@ -1,12 +1,13 @@
 """From words to the concept whose label they are: first as written, then in the singular, then by stems.
 
 Batet et al. 2013, section 4.1.2, and Sánchez et al. 2018, section 3.4, stem both sides and compare. Stems conflate
-("universe" and "university" are both "univers"), so here a stem decides only where nothing nearer matches:
+("photograph" and "photographer" are one), so here a stem decides only where nothing nearer matches:
 
 1. the words as they are, in lower case;
-2. the last word in the singular, by WordNet's irregular plurals and its endings ("knives", "water sports");
-3. all words by their stem (Snowball, English). Of labels with the same stems the shortest wins: it is nearest to the
-   base form; then the one that comes first below.
+2. the last word in the singular, by WordNet's irregular plurals and its endings ("knives", "water sports"), where the
+   stem is the same ("news" is not the plural of "new");
+3. all words by their stem (Snowball, English; an irregular plural has the stem of its singular). Of labels with the
+   same stems the shortest wins, as nearest to the base form; then the one that comes first by the rule below.
 
 Of the concepts that share a label, the first sense wins where the taxonomy has senses (WordNet: the most frequent);
 else the one with the fewest ancestors, then the heaviest (sites of a directory), then the first.
@@ -23,11 +24,11 @@ import numpy as np
 from querycloak.mapping.phrases import word_class
 from querycloak.mapping.stopwords import SHORT_WORDS, STOP_WORDS
 from querycloak.mapping.tagger import MAX_WORD, Tagger
-from querycloak.mapping.words import label_words
+from querycloak.mapping.words import label_text
 from querycloak.records import NO_CODE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -48,6 +49,7 @@ _ENDINGS: Final = (
 """How WordNet takes the plural off a noun: ending → ending."""
 
 _ARTICLES: Final = frozenset({"a", "an", "the"})
+_NOT_FOUND: Final = (NO_CODE, "")
 _WORDS_KEPT: Final = 1_000_000
 """Words remembered at most; then the memory starts anew."""
 
@@ -55,7 +57,7 @@ _WORDS_KEPT: Final = 1_000_000
 class Word:
     """What the mapper knows about a word, whatever query it stands in."""
 
-    __slots__ = ("concept", "letter", "longest", "singulars", "stem", "stop", "tag", "text")
+    __slots__ = ("concept", "letter", "singulars", "stem", "stop", "tag", "text")
 
     def __init__(self, text: str, tag: str, letter: str) -> None:
         self.text = text
@@ -65,9 +67,7 @@ class Word:
         self.stop = letter in "ds" or text in STOP_WORDS
         self.stem = text
         self.singulars: tuple[str, ...] = ()
-        """singular forms that end a label"""
-        self.longest = 1
-        """words of the longest label that may begin here"""
+        """singular forms, of the same stem, that end a label"""
         self.concept = NO_CODE
         """concept of the word by itself, -1 = none"""
 
@@ -78,69 +78,66 @@ class Lexicon:
     def __init__(self, taxonomy: Taxonomy, weight: npt.NDArray[Any] | None = None) -> None:
         """Read all labels; `weight` is one number per concept, such as its sites (default: the size of its subtree)."""
         self._tagger = Tagger()
-        self._words: dict[str, Word] = {}
+        self.words = _Words(self._make)
+        """word in lower case → what is known about it"""
         self._stem_of: dict[str, str] = {}
         self._exact: dict[str, int] = {}
         self._stems: dict[str, int] = {}
-        self._longest: dict[str, int] = {}
-        labels = _in_order(taxonomy, weight)
-        split = [(label_words(label), concept) for label, concept in labels]
-        self._stem_all(chain.from_iterable(words for words, _ in split))
+        self.longest: dict[str, int] = {}
+        """first two stems of labels → words of the longest label that begins so"""
         self._singular_of = irregular_nouns()
-        self._add(split)
-        self._last_words = {words[-1] for words, _ in split if words}
-        self._add([(less, concept) for words, concept in split if (less := _without_stop_words(words))])
+        labels = [(label_text(label), concept) for label, concept in _in_order(taxonomy, weight)]
+        self._add(labels)
+        self._last_words = {text.rpartition(" ")[2] for text in self._exact}
+        self._add([(less, concept) for text, concept in labels if (less := _without_stop_words(text))])
         if taxonomy.sense is None:
-            self._add([(part, concept) for words, concept in split for part in _parts(words)])
+            self._add([(part, concept) for text, concept in labels for part in _parts(text)])
 
-    def _stem_all(self, words: Iterable[str]) -> None:
-        distinct = list(dict.fromkeys(words))
-        self._stem_of.update(zip(distinct, _stemmer().stemWords(distinct), strict=True))
-
-    def _add(self, labels: list[tuple[list[str], int]]) -> None:
+    def _add(self, labels: list[tuple[str, int]]) -> None:
         """Add labels behind those there are: what is there already stays."""
-        stem_of, exact, longest = self._stem_of, self._exact, self._longest
-        texts: list[tuple[str, str, int]] = []
-        for words, concept in labels:
-            if not words:
-                continue
-            text = " ".join(words)
-            exact.setdefault(text, concept)
-            stems = [stem_of[word] for word in words]
-            if len(stems) > 1 and longest.get(stems[0], 1) < len(stems):
-                longest[stems[0]] = len(stems)
-            texts.append((text, " ".join(stems), concept))
-        texts.sort(key=lambda entry: len(entry[0]))
-        for _, stem, concept in texts:
-            self._stems.setdefault(stem, concept)
+        first = dict(reversed(labels))  # the first of equal labels overwrites the later
+        new = {text: first[text] for text, _ in labels if text and text not in self._exact}
+        self._exact.update(new)
+        stem_of, longest = self._stem_of, self.longest
+        unknown = list({word for text in new for word in text.split()}.difference(stem_of))
+        stem_of.update(zip(unknown, self._stems_of(unknown), strict=True))
+        for text in sorted(new, key=len):
+            if " " in text:
+                stems = [stem_of[word] for word in text.split()]
+                start = f"{stems[0]} {stems[1]}"
+                if longest.get(start, 0) < len(stems):
+                    longest[start] = len(stems)
+                self._stems.setdefault(" ".join(stems), new[text])
+            else:
+                self._stems.setdefault(stem_of[text], new[text])
 
-    def word(self, text: str) -> Word:
-        """Give what is known about a word in lower case."""
-        known = self._words.get(text)
-        if known is None:
-            if len(self._words) >= _WORDS_KEPT:
-                self._words.clear()
-            known = self._words[text] = self._make(text)
-        return known
+    def _stems_of(self, words: list[str]) -> list[str]:
+        """Stem words; an irregular plural has the stem of its singular."""
+        singular_of = self._singular_of
+        stems: list[str] = _stemmer().stemWords([singular_of.get(word, word) for word in words])
+        return stems
 
     def _make(self, text: str) -> Word:
         tag, in_lexicon = self._tagger.tag(text)
         word = Word(text, tag, word_class(text, tag, in_lexicon))
         if len(text) > MAX_WORD:
             return word
-        word.stem = self._stem_of.get(text) or _stemmer().stemWord(text)
-        word.singulars = tuple(s for s in singulars(text, self._singular_of) if s in self._last_words)
-        word.longest = self._longest.get(word.stem, 1)
+        word.stem = self._stem(text)
+        word.singulars = tuple(
+            singular
+            for singular in singulars(text, self._singular_of)
+            if singular in self._last_words and self._stem(singular) == word.stem
+        )
         if not word.stop and word.letter != "c" and (len(text) > 2 or text in SHORT_WORDS):
             word.concept = self._find([word])[0]
         return word
 
+    def _stem(self, word: str) -> str:
+        return self._stem_of.get(word) or self._stems_of([word])[0]
+
     def find(self, words: Sequence[Word]) -> int:
         """Give the concept whose label these words are, or -1."""
-        if len(words) == 1:
-            return words[0].concept
-        concept = self._exact.get(" ".join([word.text for word in words]), NO_CODE)
-        return concept if concept != NO_CODE else self._find(words)[0]
+        return words[0].concept if len(words) == 1 else self._find(words)[0]
 
     def how(self, words: Sequence[Word]) -> str:
         """Tell how words match their label: 'label', 'singular' or 'stem'; empty = not at all."""
@@ -159,15 +156,29 @@ class Lexicon:
                 if concept is not None:
                     return concept, "singular"
         concept = self._stems.get(" ".join([word.stem for word in words]))
-        return (NO_CODE, "") if concept is None else (concept, "stem")
+        return _NOT_FOUND if concept is None else (concept, "stem")
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what every process loads for itself."""
-        return {k: v for k, v in self.__dict__.items() if k not in {"_tagger", "_words", "_singular_of"}}
+        return {k: v for k, v in self.__dict__.items() if k not in {"_tagger", "words", "_singular_of"}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._tagger, self._words, self._singular_of = Tagger(), {}, irregular_nouns()
+        self._tagger, self.words, self._singular_of = Tagger(), _Words(self._make), irregular_nouns()
+
+
+class _Words(dict[str, Word]):
+    """Words that were seen, and how to make another."""
+
+    def __init__(self, make: Callable[[str], Word]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, text: str) -> Word:
+        if len(self) >= _WORDS_KEPT:
+            self.clear()
+        word = self[text] = self._make(text)
+        return word
 
 
 def singulars(word: str, irregular: dict[str, str]) -> list[str]:
@@ -201,20 +212,19 @@ def _in_order(taxonomy: Taxonomy, weight: npt.NDArray[Any] | None) -> list[tuple
     return [(flat[i], c) for i, c in zip(order.tolist(), concept[order].tolist(), strict=True)]
 
 
-def _without_stop_words(words: list[str]) -> list[str]:
+def _without_stop_words(text: str) -> str:
     """Give a label without its stop words where something telling is left: two words, or all but the articles."""
+    words = text.split()
     less = [word for word in words if word not in STOP_WORDS]
-    if len(less) == len(words):
-        return []
-    return less if len(less) > 1 or (len(less) == 1 and _ARTICLES.issuperset(set(words) - set(less))) else []
+    if len(less) == len(words) or not less:
+        return ""
+    return " ".join(less) if len(less) > 1 or _ARTICLES.issuperset(set(words) - set(less)) else ""
 
 
-def _parts(words: list[str]) -> list[list[str]]:
+def _parts(text: str) -> list[str]:
     """Give the parts of a directory's double label: 'swimming and diving' is found by 'diving' (Batet, Example 2)."""
-    if words.count("and") != 1:
-        return []
-    at = words.index("and")
-    return [part for part in (words[:at], words[at + 1 :]) if part and not STOP_WORDS.issuperset(part)]
+    parts = text.split(" and ")
+    return [part for part in parts if not STOP_WORDS.issuperset(part.split())] if len(parts) == 2 else []
 
 
 @cache

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.errors import UnknownNameError
+from querycloak.errors import ParameterError, UnknownNameError
 from querycloak.mapping.lexicon import Lexicon
 from querycloak.mapping.modes import MODES, Mode
-from querycloak.mapping.phrases import in_context, noun_phrases
+from querycloak.mapping.parallel import WorkerError, Workers, pack_block, workers_for
+from querycloak.mapping.phrases import read_classes
 from querycloak.mapping.trace import ClauseTrace, Trace
 from querycloak.mapping.words import clauses
 from querycloak.progress import QUIET
 from querycloak.records import NO_CODE, ConceptLog
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import polars as pl
 
+    from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.lexicon import Word
+    from querycloak.mapping.parallel import Block
     from querycloak.progress import Progress
     from querycloak.records import QueryLog
 
@@ -34,7 +37,7 @@ DEFAULT_MODE: Final[Mode] = "segments"
 _QUERIES_KEPT: Final = 1_000_000
 """Queries remembered at most; then the memory starts anew."""
 _BLOCK: Final = 20_000
-"""Queries between two words of progress."""
+"""Queries that are mapped in one go, between two words of progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,20 +72,40 @@ class Mapper:
     ['water sport', 'Mediterranean']
     """
 
-    def __init__(self, taxonomy: Taxonomy, mode: str = DEFAULT_MODE, *, weight: npt.NDArray[Any] | None = None) -> None:
-        """Read the labels of the taxonomy; `weight`, one number per concept, chooses among equal labels."""
+    def __init__(
+        self,
+        taxonomy: Taxonomy,
+        mode: str = DEFAULT_MODE,
+        *,
+        weight: npt.NDArray[Any] | None = None,
+        directory: SiteDirectory | None = None,
+    ) -> None:
+        """Read the labels of the taxonomy.
+
+        `weight` is one number per concept that chooses among equal labels. With a `directory` of sites in this
+        taxonomy, a query that is the address of a listed site stands for the site's category, and `weight` is by
+        default the number of sites.
+        """
         if mode not in MODES:
             raise UnknownNameError.of("mapping mode", mode, MODES)
+        if directory is not None and directory.taxonomy is not taxonomy:
+            raise ParameterError("The directory's categories are not those of the taxonomy: pass directory.taxonomy.")
         self.taxonomy = taxonomy
         self.mode = mode
-        self.lexicon = Lexicon(taxonomy, weight)
+        self.directory = directory
+        self.lexicon = Lexicon(taxonomy, directory.site_count if weight is None and directory is not None else weight)
         self._known: dict[str, tuple[int, ...]] = {}
+        self._last: tuple[pl.Series, QueryConcepts] | None = None
 
     def __repr__(self) -> str:
         return f"Mapper({self.taxonomy!r}, {self.mode})"
 
     def concepts(self, text: str) -> tuple[int, ...]:
         """Give the concepts of a query, one per unit, -1 where a unit has none; at least one."""
+        category = self._category(text)
+        return self._by_words(text) if category == NO_CODE else (category,)
+
+    def _by_words(self, text: str) -> tuple[int, ...]:
         found = self._known.get(text)
         if found is None:
             if len(self._known) >= _QUERIES_KEPT:
@@ -92,13 +115,13 @@ class Mapper:
 
     def map_query(self, text: str) -> Trace:
         """Map a query and keep every step."""
-        read = _read(text, self.lexicon)
+        read = read_query(text, self.lexicon)
         find = MODES[self.mode]
         done = [
-            ClauseTrace(tuple(words), classes, tuple(phrases), tuple(find(words, classes, phrases, self.lexicon)))
+            ClauseTrace(tuple(words), classes, phrases, tuple(find(words, classes, phrases, self.lexicon)))
             for words, classes, phrases in read
         ]
-        return Trace(text, self.mode, tuple(done), self.taxonomy, self.lexicon)
+        return Trace(text, self.mode, tuple(done), self.taxonomy, self.lexicon, self._category(text))
 
     def explain(self, text: str) -> list[tuple[str, list[str]]]:
         """Give the steps of a query's mapping: (title, lines)."""
@@ -107,23 +130,73 @@ class Mapper:
     def map_queries(
         self, queries: pl.Series | Sequence[str], workers: int | None = None, progress: Progress = QUIET
     ) -> QueryConcepts:
-        """Map distinct queries, in the order given. `workers` is the number of processes (default: as it pays)."""
-        from querycloak.mapping.parallel import map_in_processes, workers_for
+        """Map distinct queries, in the order given. `workers` is the number of processes (default: as many as pay).
 
-        texts = list(queries)
-        progress.start("mapping queries to concepts", len(texts))
-        new = [text for text in texts if text not in self._known]
-        count = workers_for(len(new), workers)
-        if count > 1:
-            found = map_in_processes(new, self.lexicon, self.mode, count, progress)
-            if found is not None:
-                return _pack(_merge(texts, self._known, new, found))
-        done: list[tuple[int, ...]] = []
-        for block in range(0, len(texts), _BLOCK):
-            part = texts[block : block + _BLOCK]
-            done += map(self.concepts, part)
-            progress.advance(len(part))
-        return _pack(done)
+        The result of the last call is kept, so that to map the queries of the same log again costs nothing.
+        """
+        import polars as pl
+
+        if self._last is not None and self._last[0] is queries and len(queries) == len(self._last[1]):
+            return self._last[1]
+        series = queries if isinstance(queries, pl.Series) else pl.Series(queries, dtype=pl.String)
+        progress.start("mapping queries to concepts", len(series))
+        count = workers_for(len(series), workers)
+        blocks = self._in_processes(series, count, progress) if count > 1 else None
+        by_words = _join(self._in_blocks(series, progress) if blocks is None else blocks)
+        found = self._look_up_sites(series, by_words)
+        self._last = (series, found)
+        return found
+
+    def _in_blocks(self, queries: pl.Series, progress: Progress) -> Iterator[Block]:
+        """Map in this process; few queries are remembered one by one, many would not fit."""
+        one = (
+            self.concepts if len(queries) <= _QUERIES_KEPT else partial(map_text, lexicon=self.lexicon, mode=self.mode)
+        )
+        for start in range(0, len(queries), _BLOCK):
+            texts = queries[start : start + _BLOCK].to_list()
+            yield pack_block([one(text) for text in texts])
+            progress.advance(len(texts))
+
+    def _in_processes(self, queries: pl.Series, count: int, progress: Progress) -> list[Block] | None:
+        """Map in other processes; None where they cannot be had."""
+        blocks = []
+        try:
+            with Workers(self.lexicon, self.mode, count) as pool:
+                for block in pool.map(queries, _BLOCK):
+                    blocks.append(block)
+                    progress.advance(len(block[0]))
+        except WorkerError:
+            progress.note("Mapping goes on in one process: further ones could not be started.")
+            progress.start("mapping queries to concepts", len(queries))
+            return None
+        return blocks
+
+    def _category(self, text: str) -> int:
+        """Give the category of a query that is the address of a listed site, or -1."""
+        if self.directory is None:
+            return NO_CODE
+        from querycloak.mapping.sites import categorise, site_of_query
+
+        site = site_of_query(text)
+        return NO_CODE if site is None else int(categorise([site.site], self.directory)[0])
+
+    def _look_up_sites(self, queries: pl.Series, found: QueryConcepts) -> QueryConcepts:
+        """Put the category in place of the words for queries that are addresses of listed sites."""
+        if self.directory is None:
+            return found
+        from querycloak.mapping.sites import categorise, site_of_query
+
+        sites = {i: site.site for i, text in enumerate(queries) if (site := site_of_query(text)) is not None}
+        category = np.full(len(found), NO_CODE, np.int32)
+        category[list(sites)] = categorise(list(sites.values()), self.directory)
+        listed = category != NO_CODE
+        count = np.where(listed, 1, np.diff(found.start))
+        first = np.zeros(len(found.concept), np.bool_)
+        first[found.start[:-1]] = True
+        owner = np.repeat(np.arange(len(found)), np.diff(found.start))
+        keep = ~listed[owner] | first
+        concept = np.where(listed[owner], category[owner], found.concept)[keep]
+        return QueryConcepts(np.concatenate([np.zeros(1, np.int64), np.cumsum(count)]), concept)
 
 
 def map_log(log: QueryLog, mapper: Mapper, progress: Progress = QUIET) -> ConceptLog:
@@ -148,46 +221,37 @@ def map_text(text: str, lexicon: Lexicon, mode: str) -> tuple[int, ...]:
     find = MODES[mode]
     units = [
         unit.concept
-        for words, classes, phrases in _read(text, lexicon)
+        for words, classes, phrases in read_query(text, lexicon)
         for unit in find(words, classes, phrases, lexicon)
     ]
     return tuple(units) or (NO_CODE,)
 
 
-def _read(text: str, lexicon: Lexicon) -> list[tuple[list[Word], str, list[tuple[int, int]]]]:
+def read_query(text: str, lexicon: Lexicon) -> list[tuple[list[Word], str, tuple[tuple[int, int], ...]]]:
     """Give the clauses of a query: words, their classes, and the noun phrases.
 
     A query without a noun phrase has one all the same, its last word that is no stop word and no number: people search
     for "swim" and "sexy" too.
     """
-    word = lexicon.word
+    known = lexicon.words
     out = []
+    any_phrase = False
     for clause in clauses(text):
-        words = [word(w) for w in clause]
-        classes = in_context("".join([w.letter for w in words]))
-        out.append((words, classes, noun_phrases(classes)))
-    if not any(phrases for _, _, phrases in out):
+        words = [known[w] for w in clause]
+        classes, phrases = read_classes("".join([word.letter for word in words]))
+        out.append((words, classes, phrases))
+        any_phrase = any_phrase or bool(phrases)
+    if not any_phrase:
         for c in range(len(out) - 1, -1, -1):
             words, classes, _ = out[c]
             for i in range(len(words) - 1, -1, -1):
                 if not words[i].stop and classes[i] != "c":
-                    out[c] = (words, classes[:i] + "n" + classes[i + 1 :], [(i, i + 1)])
+                    out[c] = (words, classes[:i] + "n" + classes[i + 1 :], ((i, i + 1),))
                     return out
     return out
 
 
-def _merge(
-    texts: list[str], known: dict[str, tuple[int, ...]], new: list[str], found: list[tuple[int, ...]]
-) -> list[tuple[int, ...]]:
-    if len(new) == len(texts):
-        return found
-    fresh = dict(zip(new, found, strict=True))
-    return [known.get(text) or fresh[text] for text in texts]
-
-
-def _pack(units: Iterable[tuple[int, ...]]) -> QueryConcepts:
-    units = list(units)
-    count = np.fromiter(map(len, units), np.int64, len(units))
-    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(count)])
-    concept = np.fromiter(chain.from_iterable(units), np.int32, int(start[-1]))
-    return QueryConcepts(start, concept)
+def _join(blocks: Iterable[Block]) -> QueryConcepts:
+    parts = list(blocks)
+    count = np.concatenate([np.zeros(1, np.int64), *(count for count, _ in parts)])
+    return QueryConcepts(np.cumsum(count), np.concatenate([np.zeros(0, np.int32), *(found for _, found in parts)]))

@@ -30,51 +30,71 @@ class Unit(NamedTuple):
     """-1 = the phrase has no concept"""
 
 
-def by_phrases(words: Sequence[Word], classes: str, phrases: list[tuple[int, int]], lexicon: Lexicon) -> list[Unit]:
+def by_phrases(words: Sequence[Word], classes: str, phrases: Sequence[tuple[int, int]], lexicon: Lexicon) -> list[Unit]:
     """Give one unit per phrase: the longest end of it, without stop words, that is a label."""
     del classes
+    longest = lexicon.longest
     units = []
     for start, end in phrases:
         content = [i for i in range(start, end) if not words[i].stop]
         unit = Unit(start, end, NO_CODE)
-        for left in range(len(content)):
-            concept = lexicon.find([words[i] for i in content[left:]])
+        for left, i in enumerate(content):
+            size = len(content) - left
+            if size > 1 and longest.get(f"{words[i].stem} {words[content[left + 1]].stem}", 0) < size:
+                continue
+            concept = lexicon.find([words[j] for j in content[left:]])
             if concept != NO_CODE:
-                unit = Unit(content[left], end, concept)
+                unit = Unit(i, end, concept)
                 break
         units.append(unit)
     return units
 
 
-def by_segments(words: Sequence[Word], classes: str, phrases: list[tuple[int, int]], lexicon: Lexicon) -> list[Unit]:
+def by_segments(
+    words: Sequence[Word], classes: str, phrases: Sequence[tuple[int, int]], lexicon: Lexicon
+) -> list[Unit]:
     """Give one unit per label that covers words, the longest from the left, and one per phrase that none touches.
 
     A label begins and ends with a word that is no stop word. A single word counts only if it is a noun here: the noun
     "free" of WordNet is not what "free software" means.
     """
     units: list[Unit] = []
+    longest = lexicon.longest
     n = len(words)
     at = 0
     while at < n:
         word = words[at]
         length = 1
         if not word.stop:
-            for length in range(min(word.longest, n - at), 1, -1):
+            if at + 1 < n:
+                length = min(longest.get(f"{word.stem} {words[at + 1].stem}", 1), n - at)
+            while length > 1:
                 if not words[at + length - 1].stop:
                     concept = lexicon.find(words[at : at + length])
                     if concept != NO_CODE:
                         units.append(Unit(at, at + length, concept))
                         break
-            else:
-                length = 1
-                if word.concept != NO_CODE and classes[at] in "gn":
-                    units.append(Unit(at, at + 1, word.concept))
+                length -= 1
+            if length == 1 and word.concept != NO_CODE and classes[at] in "gn":
+                units.append(Unit(at, at + 1, word.concept))
         at += length
-    missed = [Unit(s, e, NO_CODE) for s, e in phrases if not any(u.start < e and s < u.end for u in units)]
+    missed = _untouched(phrases, units)
     return sorted(units + missed) if missed else units
 
 
-MODES: Final[dict[str, Callable[[Sequence[Word], str, list[tuple[int, int]], Lexicon], list[Unit]]]] = {
+def _untouched(phrases: Sequence[tuple[int, int]], units: list[Unit]) -> list[Unit]:
+    """Give a unit without concept for each phrase that no unit touches; both are in order."""
+    missed = []
+    at = 0
+    for start, end in phrases:
+        while at < len(units) and units[at].end <= start:
+            at += 1
+        if at == len(units) or units[at].start >= end:
+            missed.append(Unit(start, end, NO_CODE))
+    return missed
+
+
+MODES: Final[dict[str, Callable[[Sequence[Word], str, Sequence[tuple[int, int]], Lexicon], list[Unit]]]] = {
     "segments": by_segments,
     "phrases": by_phrases,
 }

@@ -10,7 +10,7 @@ letter   class
 d        determiner or possessive: begins a phrase
 r        adverb: may stand inside a phrase
 a        adjective or participle: may stand inside a phrase
-c        number: may stand inside a phrase
+c        number or single letter: may stand inside a phrase
 g        word in -ing that may be a noun: may end a phrase, unless a determiner follows
 n        noun, or a word the tagger does not know: may end a phrase
 v        verb: ends the phrase before it
@@ -21,17 +21,22 @@ s        other word of a closed class: ends the phrase before it
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from querycloak.mapping.stopwords import DETERMINERS, STOP_WORDS
 
-__all__ = ["in_context", "noun_phrases", "word_class"]
+__all__ = ["in_context", "noun_phrases", "read_classes", "word_class"]
 
-_CLOSED_TAGS: Final = frozenset("IN CC TO PRP WP WP$ WDT WRB EX MD RP POS".split())
-_DETERMINER_TAGS: Final = frozenset("DT PDT PRP$".split())
+_SHORT: Final = 16
+"""Words of a clause whose phrases are remembered."""
+
+_CLOSED_TAGS: Final = frozenset({"IN", "CC", "TO", "PRP", "WP", "WP$", "WDT", "WRB", "EX", "MD", "RP", "POS"})
+_DETERMINER_TAGS: Final = frozenset({"DT", "PDT", "PRP$"})
+_ROMAN = re.compile(r"[ivx]{2,}")
 _ING = re.compile(r".{2,}ing")
 
-_RUN = re.compile("d*([racgn]+)")
+_RUN = re.compile("(?<!d)d*([racgn]+)")  # looking back keeps a long row of determiners linear
 _FINITE_BEFORE_DETERMINER = re.compile("g(?=d)")
 _VERB_AFTER_NOUN_AT_END = re.compile("(?<=[dagn])v$")
 
@@ -46,7 +51,7 @@ def word_class(word: str, tag: str, known: bool) -> str:
         return "d"
     if word in STOP_WORDS or (known and tag in _CLOSED_TAGS and not word.isdigit()):
         return "s"
-    if not any(map(str.isalpha, word)):
+    if len(word) == 1 or _ROMAN.fullmatch(word) or not any(map(str.isalpha, word)):
         return "c"
     if tag in {"NN", "VBG"} and _ING.fullmatch(word):
         return "g"
@@ -59,28 +64,37 @@ def word_class(word: str, tag: str, known: bool) -> str:
     return "n"
 
 
+def read_classes(classes: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Give the classes of a clause, mended by their neighbours, and its noun phrases; short clauses are remembered."""
+    return _remembered(classes) if len(classes) <= _SHORT else _read(classes)
+
+
 def in_context(classes: str) -> str:
     """Mend the classes of a clause by their neighbours.
 
     A word in -ing before a determiner is a verb ("stores offering the new Apple phones"); a verb at the end of a
     clause, after a noun, an adjective or a determiner, is a noun ("baby sleep").
     """
-    if "gd" in classes:
-        classes = _FINITE_BEFORE_DETERMINER.sub("v", classes)
-    if classes.endswith("v"):
-        classes = _VERB_AFTER_NOUN_AT_END.sub("n", classes)
-    return classes
+    return _VERB_AFTER_NOUN_AT_END.sub("n", _FINITE_BEFORE_DETERMINER.sub("v", classes))
 
 
-def noun_phrases(classes: str) -> list[tuple[int, int]]:
+def noun_phrases(classes: str) -> tuple[tuple[int, int], ...]:
     """Give start and end of the noun phrases of a clause, left to right.
 
     >>> noun_phrases("nvdann"), noun_phrases("gsdn"), noun_phrases("sva")
-    ([(0, 1), (2, 6)], [(0, 1), (2, 4)], [])
+    (((0, 1), (2, 6)), ((0, 1), (2, 4)), ())
     """
     found = []
     for run in _RUN.finditer(classes):
         length = len(run.group(1).rstrip("rac"))
         if length:
             found.append((run.start(), run.start(1) + length))
-    return found
+    return tuple(found)
+
+
+def _read(classes: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    mended = in_context(classes)
+    return mended, noun_phrases(mended)
+
+
+_remembered = lru_cache(maxsize=100_000)(_read)

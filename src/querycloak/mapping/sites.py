@@ -72,7 +72,7 @@ _ENDINGS: Final = frozenset(
         "co pe ve eu"
     ).split(" ")
 )
-_HOST: Final = re.compile(r"(?:https?[:;]?//?)?((?:[a-z0-9_-]+\.)+[a-z]{2,6})\.?(?::\d+)?(?:[/?#]\S*)?")
+_HOST: Final = re.compile(r"(?:https?[:;]?//?)?((?:[a-z0-9_-]+\.)+[a-z]{2,6})(?::\d+)?(?:[/?#]\S*)?")
 _SPACED_DOT: Final = re.compile(r"\s*\.\s*")
 _SPACED: Final = re.compile(r"(?:https? )?www ((?:[a-z0-9_-]+ )+)([a-z]{2,6})")
 _SUFFIX: Final = re.compile(SUFFIX)

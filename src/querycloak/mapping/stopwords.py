@@ -6,12 +6,17 @@ from typing import Final
 
 __all__ = ["DETERMINERS", "SHORT_WORDS", "STOP_WORDS"]
 
-DETERMINERS: Final = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+DETERMINERS: Final = _words(
     "a an the this that these those my your his her its our their some any each every another both either neither "
-    "no all such what which whose".split()
+    "no all such what which whose"
 )
 
-STOP_WORDS: Final = DETERMINERS | frozenset(
+STOP_WORDS: Final = DETERMINERS | _words(
     # prepositions and particles
     "aboard about above across after against along amid among around as at before behind below beneath beside besides "
     "between beyond but by concerning despite down during except for from in inside into like near of off on onto out "
@@ -35,13 +40,13 @@ STOP_WORDS: Final = DETERMINERS | frozenset(
     "how when where why here there now then again always ever never often sometimes too very just only also even "
     "still already almost quite rather really more most much many few less least other others same own not else "
     "away back soon together thus hence therefore however maybe perhaps "
-    # courtesy, and what web addresses leave
-    "please thanks www http https com html htm".split()
+    # courtesy, company endings, and what web addresses leave
+    "please thanks inc ltd corp llc plc gmbh aka etc www http https com html htm"
 )
 
-SHORT_WORDS: Final = frozenset(
+SHORT_WORDS: Final = _words(
     "ad ax cv dj gp hq iq ox pc pi rv tv uk uv kg km "
-    "ak ct dc fl ia il ks ky nc nh nj nv ny ri sd tn tx va vt wa wi wv wy".split()
+    "ak ct dc fl ia il ks ky nc nh nj nv ny ri sd tn tx va vt wa wi wv wy"
 )
 """Words of two letters that may name a concept by themselves.
 

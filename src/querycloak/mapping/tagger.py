@@ -6,8 +6,8 @@ its neighbours. A tag per word, computed once, is therefore the same as tagging 
 imports nltk, which takes more than a second; its module `_text`, which holds the tagger, takes 0.03 s by itself, and
 the lexicon 0.1 s. `tests/mapping/test_tagger.py` compares with `textblob.en.tag`.
 
-One addition: queries are mostly typed in lower case, so a word that the lexicon knows only with a capital ("Irish")
-takes the tag of that form.
+One addition: queries are mostly typed in lower case, so a word that the lexicon knows only with a capital ("Paris",
+"Irish") is tagged as a proper noun, NNP.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _textblob() -> tuple[Any, dict[str, str]]:
     spec.loader.exec_module(module)
     lines = (folder / "en" / "en-lexicon.txt").read_text("utf-8").splitlines()
     pairs = (line.split(" ")[:2] for line in lines if line and not line.startswith(";;;"))
-    return module, dict(pair for pair in pairs if len(pair) == 2)  # type: ignore[misc]
+    return module, dict(pair for pair in pairs if len(pair) == 2)
 
 
 class Tagger:
@@ -50,11 +50,14 @@ class Tagger:
         """Give the tag of a lower-case word, and whether the lexicon knows the word.
 
         >>> Tagger().tag("diving"), Tagger().tag("irish"), Tagger().tag("qwyjibo")
-        (('VBG', True), ('JJ', True), ('NN', False))
+        (('VBG', True), ('NNP', True), ('NN', False))
         """
         if len(word) > MAX_WORD:
             return "NN", False
-        known = self._lexicon.get(word) or self._lexicon.get(word.capitalize())
+        known = self._lexicon.get(word)
         if known is not None:
             return known, True
-        return self._module.find_tags([word], lexicon=self._lexicon, language="en")[0][1], False
+        if word.capitalize() in self._lexicon:
+            return "NNP", True
+        tag: str = self._module.find_tags([word], lexicon=self._lexicon, language="en")[0][1]
+        return tag, False

@@ -49,10 +49,22 @@ class Trace:
     clauses: tuple[ClauseTrace, ...]
     taxonomy: Taxonomy
     lexicon: Lexicon
+    category: int = NO_CODE
+    """concept of the site whose address the query is; -1 = it is not the address of a listed site"""
+
+    @property
+    def site(self) -> str | None:
+        """The site whose address the query is."""
+        from querycloak.mapping.sites import site_of_query
+
+        found = site_of_query(self.query)
+        return None if found is None else found.site
 
     @property
     def concepts(self) -> tuple[int, ...]:
         """One concept per unit, -1 where it has none; at least one."""
+        if self.category != NO_CODE:
+            return (self.category,)
         return tuple(unit.concept for clause in self.clauses for unit in clause.units) or (NO_CODE,)
 
     @property
@@ -79,7 +91,9 @@ class Trace:
         """Give the steps as (title, lines)."""
         phrases = [(clause, start, end) for clause in self.clauses for start, end in clause.phrases]
         kept = [clause.content(start, end) for clause, start, end in phrases]
+        site = self._site()
         return [
+            *([("site", site)] if site else []),
             ("words", [clause.text(0, len(clause.words)) for clause in self.clauses]),
             ("tags", [" ".join(f"{word.text}/{word.tag}" for word in clause.words) for clause in self.clauses]),
             ("noun phrases", self.phrases),
@@ -88,6 +102,13 @@ class Trace:
             (f"concepts ({self.mode})", [line for clause in self.clauses for line in self._matches(clause)]),
             ("dropped words", [" ".join(self.dropped)] if self.dropped else []),
         ]
+
+    def _site(self) -> list[str]:
+        if self.site is None:
+            return []
+        if self.category == NO_CODE:
+            return [self.site]
+        return [f"{self.site} → {self.taxonomy.path(self.category, ' / ')} (in place of its words)"]
 
     def _matches(self, clause: ClauseTrace) -> list[str]:
         lines = []

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
-__all__ = ["address_words", "clauses", "fold", "label_words"]
+__all__ = ["address_words", "clauses", "fold", "label_text"]
 
 MAX_ADDRESS: Final = 2_048
 """Longer pieces without a space are not read as web addresses."""
@@ -24,7 +24,7 @@ _ADDRESS = re.compile(
 )
 _ADDRESS_PART = re.compile(r"[^\W\d_]+")
 _NOT_WORDS: Final = frozenset(
-    "http https ftp www index default htm html shtml php asp aspx jsp cgi bin co ac".split(),
+    ["http", "https", "ftp", "www", "index", "default", "htm", "html", "shtml", "php", "asp", "jsp", "cgi", "bin", "co"]
 ) | frozenset(_TOP_LEVEL.split("|"))
 
 _TOKEN = re.compile(
@@ -34,6 +34,8 @@ _TOKEN = re.compile(
     r"|[^\W_]+(?:'[^\W_]+)*"
     r"|&"
 )
+_EXCLUDED = re.compile(r"(?<!\S)-(?=[^\W_])\S+")
+"""A word with a minus before it: search engines leave out pages that have it, so the query is not about it."""
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _OUTER = "\"'()[]{}<>,;:!?+"
 
@@ -50,10 +52,11 @@ def fold(text: str) -> str:
 def clauses(text: str) -> list[list[str]]:
     """Give the words of each clause: what stands between marks such as commas, and each web address for itself."""
     text = fold(text)
-    if text.isascii() and text.replace(" ", "").isalnum():
-        return [text.split()]
+    if "-" in text:
+        text = _EXCLUDED.sub("", text)
     if "." not in text:
-        return _split(text)
+        text = text.replace("-", " ")
+        return [text.split()] if text.isascii() and text.replace(" ", "").isalnum() else _split(text)
     out: list[list[str]] = []
     plain: list[str] = []
     for piece in text.split():
@@ -68,12 +71,16 @@ def clauses(text: str) -> list[list[str]]:
     return [clause for clause in out if clause]
 
 
-def label_words(label: str) -> list[str]:
-    """Give the words of a label: as of a query, but one clause, and never an address."""
-    text = fold(label)
-    if text.isascii() and text.isalnum():
-        return [text]
-    return [word for clause in _split(text.replace("_", " ")) for word in clause]
+def label_text(label: str) -> str:
+    """Give the words of a label, joined by spaces: read like a query, but as one clause, and never as an address.
+
+    >>> label_text("Alzheimer's_disease"), label_text("U.S. waters"), label_text("merry-go-round")
+    ('alzheimer disease', 'u.s waters', 'merry go round')
+    """
+    text = fold(label).replace("_", " ").replace("-", " ")
+    if text.isascii() and text.replace(" ", "").isalnum():
+        return " ".join(text.split()) if " " in text else text
+    return " ".join([word for clause in _split(text) for word in clause])
 
 
 def address_words(piece: str) -> list[str] | None:

@@ -1,16 +1,19 @@
-"""Kernels of generated logs: what every user asks and when, and what is clicked.
+"""The kernel of generated logs: what every user asks, and when.
 
 Each user has a random state of its own, so a user's events do not depend on the others' and the result not on threads.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from querycloak.jit import kernel
+
+if TYPE_CHECKING:
+    from querycloak.synthetic.model import Habits, World
 
 __all__ = [
     "ADDED",
@@ -22,10 +25,6 @@ __all__ = [
     "REPEATED",
     "REPLACED",
     "REWORDED",
-    "Habits",
-    "World",
-    "click_kernel",
-    "common_kernel",
     "event_kernel",
 ]
 
@@ -41,49 +40,6 @@ REWORDED: Final = 8  # other words around the terms
 
 _DAY: Final = 86_400
 _TERM: Final = np.uint64(0x3FFFF)
-_INTERESTS: Final = 16
-
-
-class World(NamedTuple):
-    """What all users share: terms in depth-first order of their concepts, and the common queries."""
-
-    weight: npt.NDArray[np.float64]
-    """float64[terms + 1], popularity summed from the left"""
-    concept: npt.NDArray[np.int32]
-    """int32[terms]"""
-    first: npt.NDArray[np.int64]
-    """int64[concepts + 1], first term of each concept: subtree c is first[c] .. first[c + size[c]] - 1"""
-    parent: npt.NDArray[np.int32]
-    size: npt.NDArray[np.int32]
-    topics: npt.NDArray[np.int64]
-    """int64[topics], roots of the subtrees that queries come from"""
-    template_weight: npt.NDArray[np.float64]
-    """float64[templates + 1], summed from the left"""
-    template_bounds: npt.NDArray[np.int64]
-    """int64[4], templates by number of terms"""
-    hour_weight: npt.NDArray[np.float64]
-    """float64[25], summed from the left"""
-
-
-class Habits(NamedTuple):
-    """How users behave: the settings as plain numbers."""
-
-    days: int
-    interests: int
-    concepts: int
-    """most concepts of a user, 0 = no limit"""
-    common: float
-    personal: float
-    repeats: float
-    next_pages: float
-    sessions: float
-    """chance that an event opens a session"""
-    reformulate: float
-    drift: float
-    two_terms: float
-    three_terms: float
-    personal_template: int
-    personal_kinds: int
 
 
 @kernel
@@ -93,13 +49,13 @@ def _next(state: npt.NDArray[np.uint64]) -> np.uint64:
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    return np.uint64(z ^ (z >> np.uint64(31)))
 
 
 @kernel
 def _uniform(state: npt.NDArray[np.uint64]) -> float:
     """Draw a number in [0, 1)."""
-    return np.float64(_next(state) >> np.uint64(11)) * 2.0**-53
+    return float(_next(state) >> np.uint64(11)) * 2.0**-53
 
 
 @kernel
@@ -134,7 +90,7 @@ def _anchor(state: npt.NDArray[np.uint64], world: World, within: int, terms: int
     node = np.int64(world.concept[_term_below(state, world, within)])
     while node != within and world.first[node + world.size[node]] - world.first[node] < terms:
         node = np.int64(world.parent[node])
-    return node
+    return int(node)
 
 
 @kernel
@@ -159,32 +115,61 @@ def _count(state: npt.NDArray[np.uint64], habits: Habits) -> int:
 
 
 @kernel
-def _distinct(state: npt.NDArray[np.uint64], world: World, anchor: int, terms: npt.NDArray[np.int64], count: int) -> int:
-    """Fill terms[:count] from a subtree, without two equal ones; fewer where the subtree is too small."""
-    filled = 0
-    for _ in range(4 * count):
-        if filled == count:
-            break
+def _among(values: npt.NDArray[np.int64], count: int, value: int) -> bool:
+    """Tell whether a value is among the first `count`."""
+    for i in range(count):  # noqa: SIM110 - `any` over a generator does not compile
+        if values[i] == value:
+            return True
+    return False
+
+
+@kernel
+def _another(
+    state: npt.NDArray[np.uint64], world: World, anchor: int, terms: npt.NDArray[np.int64], count: int, place: int
+) -> int:
+    """Put a term of the subtree at terms[place] that is not among terms[:count], if four draws find one.
+
+    Gives the number of terms then.
+    """
+    for _ in range(4):
         term = _term_below(state, world, anchor)
-        fresh = True
-        for j in range(filled):
-            fresh = fresh and terms[j] != term
-        if fresh:
-            terms[filled] = term
-            filled += 1
+        if not _among(terms, count, term):
+            terms[place] = term
+            return max(count, place + 1)
+    return count
+
+
+@kernel
+def _distinct(
+    state: npt.NDArray[np.uint64], world: World, anchor: int, terms: npt.NDArray[np.int64], count: int
+) -> int:
+    """Fill terms from a subtree with up to `count` different ones, at least one; gives how many."""
+    terms[0] = _term_below(state, world, anchor)
+    filled = 1
+    for _ in range(1, count):
+        filled = _another(state, world, anchor, terms, filled, filled)
     return filled
 
 
 @kernel
-def common_kernel(seed: np.uint64, world: World, habits: Habits, key: npt.NDArray[np.uint64]) -> None:
-    """Make the phrases of the common background: by overall popularity, a topic at random for each."""
-    state = np.array([seed], dtype=np.uint64)
-    terms = np.zeros(3, dtype=np.int64)
-    for i in range(len(key)):
-        topic = world.topics[_below(state, len(world.topics))]
-        near = _anchor(state, world, topic, 16)
-        count = _distinct(state, world, near, terms, _count(state, habits))
-        key[i] = _phrase(state, world, terms, count)
+def _common(state: npt.NDArray[np.uint64], world: World, habits: Habits, terms: npt.NDArray[np.int64]) -> np.uint64:
+    """Draw a query of the common background: its rank by Zipf's law, and what it says by its rank alone.
+
+    Common queries are shorter than users' own: half of the phrases have one term, the others as many as own ones.
+    The r-th is asked about r^-s as often as the first: the continuous law, inverted and cut down to an integer, so that
+    nothing has to be stored for the many rare ones.
+    """
+    flat = 1.0 - habits.common_exponent
+    rank = np.uint64((1.0 + _uniform(state) * (habits.common_queries**flat - 1.0)) ** (1.0 / flat))
+    own = np.array([habits.common_seed + rank * np.uint64(0xD1342543DE82EF95)], dtype=np.uint64)
+    topic = _below(own, len(world.topics))
+    if _uniform(own) < habits.common_sites:
+        low, high = world.site_bounds[topic]
+        site = np.uint64(low + _below(own, high - low))
+        return np.uint64(world.template_bounds[3] + _below(own, 2)) << np.uint64(54) | site
+    near = _anchor(own, world, world.topics[topic], 16)
+    count = _distinct(own, world, near, terms, 1 if _uniform(own) < 0.5 else _count(own, habits))
+    return _phrase(own, world, terms, count)
 
 
 @kernel
@@ -211,15 +196,14 @@ def _reformulate(
         return key, -1
     draw = _uniform(state)
     if draw < 0.35 and count < 3:
-        terms[count] = _term_below(state, world, anchor)
-        count, kind = count + 1, ADDED
+        count, kind = _another(state, world, anchor, terms, count, count), ADDED
     elif draw < 0.6 and count > 1:
         if _uniform(state) < 0.5:
             for i in range(count - 1):
                 terms[i] = terms[i + 1]
         count, kind = count - 1, DROPPED
     elif draw < 0.85:
-        terms[_below(state, count)] = _term_below(state, world, anchor)
+        _another(state, world, anchor, terms, count, _below(state, count))
         kind = REPLACED
     else:
         kind = REWORDED
@@ -229,15 +213,25 @@ def _reformulate(
 
 @kernel
 def _session_times(
-    state: npt.NDArray[np.uint64], world: World, days: int, opens: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.int64]:
-    """Draw when each session begins, in order: a day, an hour by the rhythm of the day, a second."""
-    times = np.empty(np.sum(opens), dtype=np.int64)
-    for i in range(len(times)):
-        hour = _pick(state, world.hour_weight, 0, 24)
-        times[i] = _below(state, days) * _DAY + hour * 3600 + _below(state, 3600)
-    times.sort()
-    return times
+    state: npt.NDArray[np.uint64], rhythm: npt.NDArray[np.float64], days: int, begins: npt.NDArray[np.int64]
+) -> None:
+    """Draw when each session begins, in order: uniform over the days, by the rhythm of the hours within one.
+
+    Sums of exponential gaps, divided by the last, are sorted uniform numbers.
+    """
+    gaps = np.empty(len(begins) + 1, dtype=np.float64)
+    total = 0.0
+    for i in range(len(gaps)):
+        total -= np.log(1.0 - _uniform(state))
+        gaps[i] = total
+    for i in range(len(begins)):
+        place = min(gaps[i] / total, 1.0 - 2.0**-53) * days
+        goal = (place - int(place)) * rhythm[24]
+        hour = 0
+        while rhythm[hour + 1] <= goal:
+            hour += 1
+        within = (goal - rhythm[hour]) / (rhythm[hour + 1] - rhythm[hour])
+        begins[i] = int(place) * _DAY + hour * 3600 + int(within * 3600.0)
 
 
 @kernel
@@ -246,16 +240,14 @@ def _own_pool(
 ) -> npt.NDArray[np.int64]:
     """Draw the few terms of a user whose concepts are limited, one term a concept: int64[at most habits.concepts]."""
     pool = np.empty(habits.concepts, dtype=np.int64)
+    held = np.empty(habits.concepts, dtype=np.int64)
     filled = 0
     for _ in range(8 * habits.concepts):
         if filled == habits.concepts:
             break
         term = _term_below(state, world, anchors[_below(state, len(anchors))])
-        fresh = True
-        for j in range(filled):
-            fresh = fresh and world.concept[pool[j]] != world.concept[term]
-        if fresh:
-            pool[filled] = term
+        if not _among(held, filled, int(world.concept[term])):
+            pool[filled], held[filled] = term, world.concept[term]
             filled += 1
     return pool[:filled]
 
@@ -268,11 +260,8 @@ def _from_pool(
     count = min(count, len(pool))
     filled = 0
     while filled < count:
-        term = pool[_below(state, len(pool))]
-        fresh = True
-        for j in range(filled):
-            fresh = fresh and terms[j] != term
-        if fresh:
+        term = int(pool[_below(state, len(pool))])
+        if not _among(terms, filled, term):
             terms[filled] = term
             filled += 1
     return filled
@@ -284,7 +273,6 @@ def _one_user(
     state: npt.NDArray[np.uint64],
     world: World,
     habits: Habits,
-    common: tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]],
     out: tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int8]],
     anchors: npt.NDArray[np.int64],
 ) -> None:
@@ -306,9 +294,12 @@ def _one_user(
     if habits.concepts:
         pool = _own_pool(state, world, habits, place)
     opens = np.empty(n, dtype=np.bool_)
+    sessions = 0
     for i in range(n):
         opens[i] = i == 0 or _uniform(state) < habits.sessions
-    begins = _session_times(state, world, habits.days, opens)
+        sessions += opens[i]
+    begins = np.empty(sessions, dtype=np.int64)
+    _session_times(state, world.hour_weight, habits.days, begins)
     terms = np.zeros(3, dtype=np.int64)
     session, now, interest = -1, -1, 0
     for i in range(n):
@@ -317,8 +308,8 @@ def _one_user(
             now = max(begins[session], now + 1)
             interest = _pick(state, rank, 0, held)
             if _uniform(state) < habits.drift and place[interest] != home[interest]:
-                above = np.int64(world.parent[place[interest]])
-                place[interest] = _anchor(state, world, above, extent[interest])
+                above = int(world.parent[place[interest]])
+                place[interest] = _anchor(state, world, above, int(extent[interest]))
         else:
             now += 1 + int(-90.0 * np.log(1.0 - _uniform(state)))
         time[i] = now
@@ -341,7 +332,7 @@ def _one_user(
             person = 0 if _uniform(state) < 0.5 else 1 + _below(state, 3)
             key[i], kind[i] = (np.uint64(template) << np.uint64(54)) | np.uint64(4 * user + person), PERSONAL_KIND
         elif draw < habits.personal + habits.common and habits.concepts == 0:
-            key[i], kind[i] = common[0][_pick(state, common[1], 0, len(common[0]))], COMMON
+            key[i], kind[i] = _common(state, world, habits, terms), COMMON
         else:
             count = _count(state, habits)
             if habits.concepts:
@@ -361,7 +352,6 @@ def event_kernel(
     seeds: npt.NDArray[np.uint64],
     world: World,
     habits: Habits,
-    common: tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]],
     out: tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int8]],
     anchors: npt.NDArray[np.int64],
 ) -> None:
@@ -373,35 +363,4 @@ def event_kernel(
         low, high = starts[user], starts[user + 1]
         state = seeds[user : user + 1].copy()
         mine = (out[0][low:high], out[1][low:high], out[2][low:high])
-        _one_user(user, state, world, habits, common, mine, anchors[user])
-
-
-@kernel
-def click_kernel(
-    count: npt.NDArray[np.int64],
-    seed: npt.NDArray[np.uint64],
-    page: npt.NDArray[np.int64],
-    results: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]],
-    rank_weight: npt.NDArray[np.float64],
-    rank: npt.NDArray[np.int32],
-    site: npt.NDArray[np.int32],
-) -> None:
-    """Write rank and site of every click.
-
-    Event e has count[e] clicks; its results are the `span` sites from `low`, in a circle from `top`. Ranks of one event
-    rise: the first by weight, each further one 1 to 3 places below.
-    """
-    low, span, top = results
-    row = 0
-    for event in range(len(count)):
-        if count[event] == 0:
-            row += 1
-            continue
-        state = seed[event : event + 1].copy()
-        place = 1 + _pick(state, rank_weight, 0, len(rank_weight) - 1) + 10 * page[event]
-        for i in range(count[event]):
-            if i > 0:
-                place += 1 + _below(state, 3)
-            rank[row] = place
-            site[row] = low[event] + (top[event] + place - 1) % span[event]
-            row += 1
+        _one_user(user, state, world, habits, mine, anchors[user])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +12,20 @@ import polars as pl
 from querycloak.progress import QUIET, Progress
 from querycloak.records import NO_CODE, Column, ConceptLog, LogForm, QueryLog
 from querycloak.synthetic import _events_kernels as kernels
+from querycloak.synthetic.clicks import draw_clicks
+from querycloak.synthetic.model import Habits
 from querycloak.synthetic.people import KINDS as PERSONAL_KINDS
 from querycloak.synthetic.people import WITH_TOWN, People
-from querycloak.synthetic.phrases import PERSONAL, SITE, payload_of, render, template_of, terms_of
-from querycloak.synthetic.world import Sites, Terms, build_sites, build_terms, build_world, paths, topic_roots
+from querycloak.synthetic.phrases import PERSONAL, SITE, groups, payload_of, render, template_of, terms_of
+from querycloak.synthetic.world import Sites, Terms, build_sites, build_terms, build_world, topic_roots
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.randomness import Randomness
+    from querycloak.synthetic.model import World
     from querycloak.synthetic.settings import Generate
+
+T = TypeVar("T", bound=np.generic)
 
 __all__ = ["EVENT_KINDS", "GeneratedLog", "generate"]
 
@@ -30,21 +35,17 @@ EVENT_KINDS: Final = ("own", "common", "personal", "repeated", "next page", "add
 START: Final = 1_141_171_200
 """1 March 2006, 00:00 UTC, in seconds since 1970."""
 
-COMMON_QUERIES: Final = 1 << 17
-COMMON_EXPONENT: Final = 1.0
+COMMON_QUERIES: Final = 1 << 22
+"""How many queries the common background has."""
+COMMON_EXPONENT: Final = 0.7
+"""The r-th common query is asked 1 / r^COMMON_EXPONENT as often as the first (Zipf)."""
 COMMON_SITES: Final = 0.3
 """Share of common queries that are typed addresses."""
 
-CLICKED: Final = 11_951_424 / 28_898_362
-"""Share of AOL's query events with a click: 36,389,567 lines less 7,491,205 further clicks, less 16,946,938 without."""
-CLICKS: Final = 19_442_629 / 11_951_424
-"""Clicks of an event that has any, in the AOL log."""
-_RANKS: Final = 10
-_RANK_EXPONENT: Final = 1.4
 _SESSIONS: Final = 0.25
 _REFORMULATE: Final = 0.3
 _DRIFT: Final = 0.02
-_TWO_TERMS: Final = 0.5
+_TWO_TERMS: Final = 0.45
 _THREE_TERMS: Final = 0.2
 _MOST_INTERESTS: Final = 16
 
@@ -58,6 +59,8 @@ class GeneratedLog:
     """what each query event is about: the concepts that the generator had in mind"""
     kind: npt.NDArray[np.int8]
     """int8[events], how each event came about, an index into EVENT_KINDS"""
+    groups: npt.NDArray[np.int8]
+    """int8[events], word groups of each query: its terms, and nouns among the words around them"""
     interests: npt.NDArray[np.int32]
     """int32[users, 16], concepts of each user's interests at the start, -1 = none"""
     sites: Sites
@@ -69,7 +72,7 @@ class GeneratedLog:
 
     def directory(self) -> pl.DataFrame:
         """Give the directory as a table: site, category (the path of its concept)."""
-        category = pl.Series(paths(self.taxonomy)).gather(self.sites.concept)
+        category = pl.Series(self.taxonomy.paths).gather(self.sites.concept)
         return pl.DataFrame({"site": "www." + self.sites.host, "category": category})
 
 
@@ -101,11 +104,11 @@ def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progres
     """
     progress.start("generate", 4)
     terms = build_terms(taxonomy, random.child("terms"))
-    world = build_world(taxonomy, terms, topic_roots(taxonomy, settings.topics))
     sites = build_sites(taxonomy, terms, random.child("sites"))
+    world = build_world(taxonomy, terms, sites, topic_roots(taxonomy, settings.topics))
     people = People.draw(settings.users, taxonomy, terms, random.child("people"))
     progress.advance()
-    events, interests = _events(settings, world, sites, random)
+    events, interests = _events(settings, world, random)
     if settings.order == "time":
         events = events.take(np.argsort(events.time, kind="stable"))
     progress.advance()
@@ -121,17 +124,20 @@ def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progres
     texts = texts.scatter(personal, told)
     code_of_key, queries = _merge_equal(texts)
     progress.advance()
-    count = _click_counts(len(events.key), random.child("clicks")) if settings.clicks else None
-    rows = np.arange(len(events.key)) if count is None else np.repeat(np.arange(len(events.key)), np.maximum(count, 1))
-    first_row = np.searchsorted(rows, np.arange(len(events.key)))
     columns: dict[str, npt.NDArray[np.int32] | pl.Series] = {}
-    if count is not None:
-        columns |= _clicks(count, events, concept[keys, 0], sites, random.child("ranks"))
+    rows = np.arange(len(events.key))
+    if settings.clicks:
+        clicks = draw_clicks(events.key, events.page, concept[keys, 0], sites, random.child("clicks"))
+        rows = clicks.event
+        url, used = np.full(len(rows), NO_CODE, dtype=np.int32), clicks.site != NO_CODE
+        url[used], seen_sites = _first_seen(clicks.site[used])
+        columns |= {"rank": clicks.rank, "url": url, "urls": "http://www." + sites.host.gather(seen_sites)}
+    first_row = np.searchsorted(rows, np.arange(len(events.key)))
     if settings.categories:
         known = np.flatnonzero(concept[keys[rows], 0] != NO_CODE)
         category = np.full(len(rows), NO_CODE, dtype=np.int32)
         category[known], used = _first_seen(concept[keys[rows], 0][known])
-        columns |= {"category": category, "categories": pl.Series(paths(taxonomy), dtype=pl.String).gather(used)}
+        columns |= {"category": category, "categories": pl.Series(taxonomy.paths).gather(used)}
     query = code_of_key[keys]
     log = QueryLog(
         user=user[rows],
@@ -144,23 +150,27 @@ def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progres
     )
     progress.advance()
     truth = _truth(first_row, user, query, concept[keys])
-    return GeneratedLog(log, truth, events.kind, interests[seen], sites, taxonomy)
+    return GeneratedLog(
+        log, truth, events.kind, groups(distinct)[keys].astype(np.int8), interests[seen], sites, taxonomy
+    )
 
 
-def _events(
-    settings: Generate, world: kernels.World, sites: Sites, random: Randomness
-) -> tuple[_Events, npt.NDArray[np.int32]]:
+def _events(settings: Generate, world: World, random: Randomness) -> tuple[_Events, npt.NDArray[np.int32]]:
     """Draw what every user asks, and the interests: int32[users, 16]."""
     counts = _queries_per_user(settings, random.child("activity"))
     starts = np.concatenate([[0], np.cumsum(counts)])
-    habits = kernels.Habits(
+    habits = Habits(
         days=settings.days,
         interests=settings.interests,
         concepts=settings.concepts_per_user or 0,
         common=float(settings.common),
+        common_queries=float(COMMON_QUERIES),
+        common_exponent=COMMON_EXPONENT,
+        common_sites=COMMON_SITES,
+        common_seed=random.child("common").words(1)[0],
         personal=float(settings.personal),
         repeats=float(settings.repeats),
-        next_pages=settings.next_pages / (1.0 - _SESSIONS),
+        next_pages=_next_page_chance(settings),
         sessions=_SESSIONS,
         reformulate=_REFORMULATE,
         drift=_DRIFT,
@@ -169,17 +179,22 @@ def _events(
         personal_template=PERSONAL,
         personal_kinds=len(PERSONAL_KINDS),
     )
-    common = _common(world, habits, sites, random.child("common"))
     n = settings.queries
     out = (np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int8))
     anchors = np.full((settings.users, _MOST_INTERESTS), -1, dtype=np.int64)
     seeds = random.child("users").words(settings.users)
-    kernels.event_kernel(starts, seeds, world, habits, common, out, anchors)
+    kernels.event_kernel(starts, seeds, world, habits, out, anchors)
     key, time, kind = out
     index = np.arange(n)
     page = index - np.maximum.accumulate(np.where(kind == kernels.NEXT_PAGE, 0, index))
     user = np.repeat(np.arange(settings.users), counts)
     return _Events(user, key, time, kind, page), anchors.astype(np.int32)
+
+
+def _next_page_chance(settings: Generate) -> float:
+    """Give the chance of a next page where one can be: never at the start of a session."""
+    inside = (settings.queries - settings.users) * (1.0 - _SESSIONS)
+    return min(settings.next_pages * settings.queries / inside, 0.95) if inside else 0.0
 
 
 def _queries_per_user(settings: Generate, random: Randomness) -> npt.NDArray[np.int64]:
@@ -188,30 +203,13 @@ def _queries_per_user(settings: Generate, random: Randomness) -> npt.NDArray[np.
     normal = radius * np.cos(2.0 * np.pi * random.uniform(settings.users))
     activity = np.exp(settings.spread * (normal - normal.max()))
     share = (settings.queries - settings.users) * activity / activity.sum()
-    counts = share.astype(np.int64)
+    counts: npt.NDArray[np.int64] = share.astype(np.int64)
     missing = settings.queries - settings.users - int(counts.sum())
     counts[np.argsort(counts - share, kind="stable")[:missing]] += 1
     return counts + 1
 
 
-def _common(
-    world: kernels.World, habits: kernels.Habits, sites: Sites, random: Randomness
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
-    """Make the common background: keys uint64[n] and their popularity float64[n + 1], summed from the left."""
-    key = np.empty(COMMON_QUERIES, dtype=np.uint64)
-    kernels.common_kernel(random.words(1)[0], world, habits, key)
-    typed = np.flatnonzero(random.uniform(len(key)) < COMMON_SITES)
-    topic = world.topics[random.integers(len(world.topics), len(typed))]
-    low = np.searchsorted(sites.concept, topic)
-    high = np.searchsorted(sites.concept, topic + world.size[topic])
-    site = low + (random.uniform(len(typed)) * (high - low)).astype(np.int64)
-    form = (SITE + random.integers(2, len(typed))).astype(np.uint64)
-    key[typed] = form << np.uint64(54) | site.astype(np.uint64)
-    weight = np.arange(1, len(key) + 1, dtype=np.float64) ** -COMMON_EXPONENT
-    return key, np.concatenate([[0.0], np.cumsum(weight)])
-
-
-def _first_seen(values: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.generic]]:
+def _first_seen(values: npt.NDArray[T]) -> tuple[npt.NDArray[np.int32], npt.NDArray[T]]:
     """Code values by order of first appearance: codes int32[n], distinct values."""
     distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
@@ -227,9 +225,7 @@ def _merge_equal(texts: pl.Series) -> tuple[npt.NDArray[np.int32], pl.Series]:
     return code, texts.gather(seen)
 
 
-def _concepts_of(
-    keys: npt.NDArray[np.uint64], terms: Terms, sites: Sites, people: People
-) -> npt.NDArray[np.int32]:
+def _concepts_of(keys: npt.NDArray[np.uint64], terms: Terms, sites: Sites, people: People) -> npt.NDArray[np.int32]:
     """Give the concepts of each key: int32[keys, 3], -1 = none."""
     term = terms_of(keys)
     concept = np.where(term < 0, NO_CODE, terms.concept[term]).astype(np.int32)
@@ -240,37 +236,6 @@ def _concepts_of(
     placed = placed[WITH_TOWN[template[placed] - PERSONAL]]
     concept[placed, 0] = terms.concept[people.town[payload[placed] // 4]]
     return concept
-
-
-def _click_counts(events: int, random: Randomness) -> npt.NDArray[np.int64]:
-    """Draw the clicks of each event: none, or geometric from 1. int64[events]."""
-    further = np.log(1.0 - random.uniform(events)) / np.log(1.0 - 1.0 / CLICKS)
-    return np.where(random.uniform(events) < CLICKED, 1 + further.astype(np.int64), 0)
-
-
-def _clicks(
-    count: npt.NDArray[np.int64],
-    events: _Events,
-    concept: npt.NDArray[np.int32],
-    sites: Sites,
-    random: Randomness,
-) -> dict[str, npt.NDArray[np.int32] | pl.Series]:
-    """Draw rank and site of every click: columns by name, one entry per row."""
-    about = np.maximum(concept, 0)
-    low, span = sites.low[about], sites.span[about]
-    top = (events.key * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)).astype(np.int64) % span
-    template = template_of(events.key)
-    typed = (template >= SITE) & (template < PERSONAL)
-    top[typed] = payload_of(events.key[typed]) - low[typed]
-    weight = np.arange(1, _RANKS + 1, dtype=np.float64) ** -_RANK_EXPONENT
-    rows = int(np.maximum(count, 1).sum())
-    rank, site = np.full(rows, NO_CODE, dtype=np.int32), np.full(rows, NO_CODE, dtype=np.int32)
-    ranks = np.concatenate([[0.0], np.cumsum(weight)])
-    kernels.click_kernel(count, random.words(len(count)), events.page, (low, span, top), ranks, rank, site)
-    clicked = np.flatnonzero(site != NO_CODE)
-    url = np.full(rows, NO_CODE, dtype=np.int32)
-    url[clicked], used = _first_seen(site[clicked])
-    return {"rank": rank, "url": url, "urls": "http://www." + sites.host.gather(used)}
 
 
 def _truth(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from querycloak.errors import ParameterError
 from querycloak.knowledge.taxonomy import Taxonomy
-from querycloak.randomness import Randomness
+
+if TYPE_CHECKING:
+    from querycloak.randomness import Randomness
 
 __all__ = ["generate_directory_tree"]
 
@@ -23,6 +26,7 @@ def generate_directory_tree(
     bushier than others. Names are labels of the taxonomy, different among siblings.
 
     >>> from querycloak.knowledge.wordnet import load_wordnet
+    >>> from querycloak.randomness import Randomness
     >>> tree = generate_directory_tree(load_wordnet(), Randomness(seed=1), depth=13, categories=2_000)
     >>> tree.label(0), tree.height
     ('Top', 13)

@@ -10,20 +10,20 @@ import numpy.typing as npt
 import polars as pl
 
 from querycloak.errors import TaxonomyError, UnknownNameError
-from querycloak.synthetic._events_kernels import World
+from querycloak.synthetic.model import World
 from querycloak.synthetic.phrases import MOST_TERMS, TEMPLATE_BOUNDS, TEMPLATES
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.randomness import Randomness
 
-__all__ = ["Sites", "Terms", "build_sites", "build_terms", "build_world", "paths", "topic_roots"]
+__all__ = ["Sites", "Terms", "build_sites", "build_terms", "build_world", "topic_roots"]
 
-TERM_EXPONENT: Final = 1.0
+TERM_EXPONENT: Final = 0.35
 """Popularity of the r-th term is 1 / r^TERM_EXPONENT (Zipf)."""
 
-MEANING_EXPONENT: Final = 2.0
-"""Words with more senses are more frequent (Zipf's law of meaning): frequency grows with the square of the senses."""
+MEANING_EXPONENT: Final = 1.5
+"""Words with more senses are more frequent (Zipf's law of meaning): frequency grows with this power of the senses."""
 
 _HOURS: Final = (20, 13, 8, 5, 4, 4, 8, 16, 26, 34, 39, 42, 43, 44, 45, 46, 47, 48, 50, 53, 55, 52, 43, 31)
 """Rhythm of the day: searches by hour."""
@@ -101,34 +101,30 @@ def topic_roots(taxonomy: Taxonomy, topics: str) -> list[int]:
     wanted = [" ".join(name.lower().split()) for name in topics.split(",") if name.strip()]
     if not wanted:
         return [0]
-    best: dict[str, tuple[int, int]] = {}
-    place = 0
-    for concept, labels in enumerate(taxonomy.labels):
-        for label in labels:
-            text = label.lower().replace("_", " ")
-            if text in wanted:
-                sense = 0 if taxonomy.sense is None else int(taxonomy.sense[place])
-                best[text] = min(best.get(text, (sense, concept)), (sense, concept))
-            place += 1
+    roots = []
     for name in wanted:
-        if name not in best:
+        senses = taxonomy.find(name)
+        if not senses:
             raise UnknownNameError.of("topic", name, [taxonomy.label(c) for c in range(len(taxonomy))])
-    return [best[name][1] for name in dict.fromkeys(wanted)]
+        roots.append(senses[0])
+    return list(dict.fromkeys(roots))
 
 
-def build_world(taxonomy: Taxonomy, terms: Terms, topics: list[int]) -> World:
+def build_world(taxonomy: Taxonomy, terms: Terms, sites: Sites, topics: list[int]) -> World:
     """Lay out what the kernels draw from."""
     first = np.searchsorted(terms.concept, np.arange(len(taxonomy) + 1)).astype(np.int64)
     for topic in topics:
         if first[topic] == first[topic + int(taxonomy.size[topic])]:
             raise TaxonomyError(f"The topic {taxonomy.label(topic)!r} has no labels to make queries of.")
+    roots = np.array(topics, dtype=np.int64)
     return World(
         weight=np.concatenate([[0.0], np.cumsum(terms.weight)]),
         concept=terms.concept,
         first=first,
         parent=taxonomy.parent,
         size=taxonomy.size,
-        topics=np.array(topics, dtype=np.int64),
+        topics=roots,
+        site_bounds=np.searchsorted(sites.concept, np.stack([roots, roots + taxonomy.size[roots]], axis=1)),
         template_weight=np.concatenate([[0.0], np.cumsum([t.weight for t in TEMPLATES])]),
         template_bounds=TEMPLATE_BOUNDS,
         hour_weight=np.concatenate([[0.0], np.cumsum(np.array(_HOURS, dtype=np.float64))]),
@@ -164,12 +160,3 @@ def _results(taxonomy: Taxonomy, site_concept: npt.NDArray[np.int32]) -> tuple[n
         if spans[node] < _RESULTS:
             lows[node], spans[node] = lows[parent[node]], spans[parent[node]]
     return np.array(lows, dtype=np.int64), np.array(spans, dtype=np.int64)
-
-
-def paths(taxonomy: Taxonomy) -> list[str]:
-    """Give the path of every concept from the root, 'Top/Arts/Music'; slashes inside labels become spaces."""
-    out: list[str] = []
-    for labels, above in zip(taxonomy.labels, taxonomy.parent.tolist(), strict=True):
-        label = (labels[0] if labels else "").replace("/", " ").replace("\t", " ")
-        out.append(label if above < 0 else f"{out[above]}/{label}")
-    return out

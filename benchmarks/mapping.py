@@ -1,0 +1,80 @@
+"""How fast distinct queries become concepts, on one core: the claim is 50,000 a second after warm-up.
+
+    python benchmarks/mapping.py [LOG of user, time, query by tabs]
+
+Generated queries are one to three labels of WordNet with function words between. Warm-up maps other queries of the
+same kind, so that the words are known and the queries are not. Seconds are those of the processor, which other work on
+the machine does not lengthen much.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from time import perf_counter, process_time
+
+from querycloak.knowledge.wordnet import load_wordnet
+from querycloak.mapping import Mapper
+
+QUERIES = 200_000
+GLUE = ("", "", "", "", "", "in the", "for", "and", "how to", "free", "cheap", "buy")
+
+
+def generated(seed: int) -> list[str]:
+    chance = random.Random(seed)
+    labels = [label for labels in load_wordnet().labels for label in labels]
+    found: dict[str, None] = {}
+    while len(found) < QUERIES:
+        parts = [part for _ in range(chance.randint(1, 3)) for part in (chance.choice(GLUE), chance.choice(labels))]
+        found[" ".join(filter(None, parts)).lower()] = None
+    return list(found)
+
+
+def real(path: str) -> list[str]:
+    lines = Path(path).read_text("utf-8", errors="replace").splitlines()
+    return list(dict.fromkeys(line.split("\t")[2] for line in lines if line.count("\t") >= 2))
+
+
+def timed(mapper: Mapper, queries: list[str]) -> float:
+    start = process_time()
+    mapper.map_queries(queries, workers=1)
+    return process_time() - start
+
+
+def main() -> None:
+    start = perf_counter()
+    wordnet = load_wordnet()
+    print(f"WordNet read in {perf_counter() - start:.2f} s")
+    first, second = generated(1), generated(2)
+    known = set(first)
+    second = [query for query in second if query not in known]
+    print("| mode | queries | words a query | labels read, s | cold, queries/s | warm, queries/s |")
+    print("|---|---|---|---|---|---|")
+    for mode in ("segments", "phrases"):
+        start = process_time()
+        mapper = Mapper(wordnet, mode)
+        build = process_time() - start
+        cold, warm = timed(mapper, first), timed(mapper, second)
+        _row(mode, "generated", second, build, len(first) / cold, len(second) / warm)
+        if len(sys.argv) > 1:
+            queries = real(sys.argv[1])
+            fresh = Mapper(wordnet, mode)
+            cold = timed(fresh, queries)
+            again = [f"{query} {other}" for query, other in zip(queries, reversed(queries), strict=True)]
+            _row(mode, "real", queries, build, len(queries) / cold, len(queries) / _warm(fresh, queries))
+            _row(mode, "real, two joined", again, build, float("nan"), len(again) / timed(fresh, again))
+
+
+def _warm(mapper: Mapper, queries: list[str]) -> float:
+    """Time queries whose words are known but which are not remembered themselves: a blank more makes them new."""
+    return timed(mapper, [f"{query} " for query in queries])
+
+
+def _row(mode: str, kind: str, queries: list[str], build: float, cold: float, warm: float) -> None:
+    words = sum(len(query.split()) for query in queries) / len(queries)
+    print(f"| {mode} | {len(queries):,} {kind} | {words:.1f} | {build:.2f} | {cold:,.0f} | {warm:,.0f} |")
+
+
+if __name__ == "__main__":
+    main()

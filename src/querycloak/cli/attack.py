@@ -1,0 +1,61 @@
+"""`querycloak attack`: how risky a release is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["attack"]
+
+
+def attack(
+    log: Annotated[Path, typer.Argument(help="The original log.", show_default=False)],
+    release: Annotated[Path, typer.Argument(help="A release of it, with its statement beside.", show_default=False)],
+    truth: Annotated[
+        Path,
+        typer.Option(
+            help="The release's truth, as `anonymize --truth` wrote it: needed to keep score.", show_default=False
+        ),
+    ],
+    only: Annotated[str | None, typer.Option(help="Names of attacks, separated by commas.", show_default=False)] = None,
+    max_risk: Annotated[
+        float | None,
+        typer.Option(
+            help="Exit with 1 where an attack names users at a rate above this.", min=0, max=1, show_default=False
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Columns of the log: `user=uid,query=q`.", show_default=False)
+    ] = None,
+    taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
+    seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Run every attack that fits a release, and say how often each is right.
+
+    Each has a 95 % interval, the rate of blind guessing, and the bound that the release's statement claims.
+    """
+    from querycloak import api
+    from querycloak.cli.inputs import parse_columns
+    from querycloak.cli.progress import ShownProgress
+    from querycloak.cli.tables import attack_rows, print_json, print_table
+    from querycloak.errors import CheckFailedError
+
+    with ShownProgress() as progress:
+        progress.tell_compiling()
+        original = api.read_log(log, columns=parse_columns(columns), progress=progress)
+        published = api.read_release_of(original, release, truth)
+        names = only.split(",") if only else None
+        results = api.attack(original, published, names=names, seed=seed, taxonomy=taxonomy, progress=progress)
+    if as_json:
+        print_json(results)
+    else:
+        print_table(["attack", "rate", "95 % interval", "guessing", "bound", "targets"], attack_rows(results))
+    over = [r for r in results if max_risk is not None and r.names_users and r.rate > max_risk]
+    if over:
+        worst = max(over, key=lambda r: r.rate)
+        raise CheckFailedError(
+            f"{worst.attack} is right on {worst.rate:.1%} of its targets, above --max-risk {max_risk:g}."
+        )

@@ -1,0 +1,68 @@
+"""`querycloak compare`: methods side by side, and a report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from querycloak.cli.setting_options import given_settings
+
+__all__ = ["compare"]
+
+
+def compare(
+    context: typer.Context,
+    log: Annotated[Path, typer.Argument(help="The query log.", show_default=False)],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="Directory for report.html, results.json, results.csv.", show_default=False
+        ),
+    ],
+    methods: Annotated[
+        str, typer.Option(help="Names of methods, separated by commas, or `all`.", show_default=False)
+    ] = "all",
+    grid: Annotated[
+        str | None, typer.Option(help='Values of settings at once: `"k=2,3,5 epsilon=1,5"`.', show_default=False)
+    ] = None,
+    max_risk: Annotated[
+        float, typer.Option(help="Recommend the most useful run whose worst attack is at most this.", min=0, max=1)
+    ] = 0.2,
+    columns: Annotated[
+        str | None, typer.Option(help="Columns of the log: `user=uid,query=q`.", show_default=False)
+    ] = None,
+    taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
+    seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 1,
+) -> None:
+    """Run methods side by side on a log, attack and measure each release, and write a report.
+
+    Any setting of a method is an option that takes several values: `--k 2,3,5`. Interrupted, the same command goes on
+    where it stopped.
+
+    Example: `querycloak compare log.tsv --methods sweep --min-query-users 2,5,20 -o comparison`
+    """
+    from querycloak import api
+    from querycloak.catalog import METHODS
+    from querycloak.cli.inputs import parse_columns, parse_grid
+    from querycloak.cli.progress import ShownProgress
+    from querycloak.compare import compare as run
+    from querycloak.compare import plan_runs
+    from querycloak.report.html import recommendation
+
+    chosen = sorted(METHODS) if methods == "all" else [m.strip() for m in methods.split(",")]
+    plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)))
+    with ShownProgress() as progress:
+        progress.tell_compiling()
+        queries = api.read_log(log, columns=parse_columns(columns), progress=progress)
+        bench = api.Workbench(queries, taxonomy, progress=progress)
+        repeat = shlex.join(["querycloak", *sys.argv[1:]])
+        found = run(bench, plans, output, seed=seed, max_risk=max_risk, repeat=repeat, progress=progress)
+    failed = [r for r in found.runs if r.error is not None]
+    for r in failed:
+        typer.echo(f"failed: {r.name}: {r.error}")
+    typer.echo(recommendation(found))
+    typer.echo(f"{output / 'report.html'}\n{output / 'results.json'}\n{output / 'results.csv'}")

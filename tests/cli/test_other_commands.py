@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+
+import pytest
+from cli.command import querycloak, querycloak_process, refused
+
+from querycloak.catalog import METHODS
+
+
+def test_help_teaches_and_loads_nothing_heavy():
+    done = querycloak("--help")
+    assert done.returncode == 0
+    for command in ["demo", "anonymize", "attack", "measure", "compare", "map", "generate", "methods"]:
+        assert command in done.stdout
+    code = (
+        "import sys; sys.argv = ['querycloak', '--help']\n"
+        "from querycloak.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'numpy', 'polars', 'numba', 'textblob', 'nltk'} & set(sys.modules)))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert loaded.stdout.strip().endswith("[]")
+
+
+def test_help_is_quick():
+    # Processor time, which a busy machine stretches little; benchmarks/start.py measures the wall clock.
+    used = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert querycloak_process("--help").returncode == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(used) < 0.6
+
+
+def test_methods_lists_all_and_shows_one():
+    listed = querycloak("methods").stdout
+    assert all(name in listed for name in METHODS)
+    shown = querycloak("methods", "sweep").stdout
+    assert "guarantee: none" in shown
+    assert "--min-query-users" in shown
+    refused(querycloak("methods", "sweeep"), "Did you mean 'sweep'")
+
+
+def test_map_shows_every_step():
+    done = querycloak("map", "exciting water sports")
+    assert done.returncode == 0, done.stderr
+    for part in ["noun phrases", "stems", "water sport"]:
+        assert part in done.stdout
+    refused(querycloak("map", "tea", "--mode", "wrong"), "segments")
+
+
+def test_generate_writes_log_directory_and_truth(tmp_path):
+    words = ["generate", "--users", 20, "--queries", 300, "--seed", 4, "--truth"]
+    for name in ["a", "b"]:
+        (tmp_path / name).mkdir()
+        done = querycloak(*words, "-o", tmp_path / name / "log.tsv")
+        assert done.returncode == 0, done.stderr
+        assert "300 query events, 20 users" in done.stdout
+    files = sorted(p.name for p in (tmp_path / "a").iterdir())
+    assert files == ["log.directory.tsv", "log.truth.tsv", "log.tsv"]
+    for name in files:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    refused(
+        querycloak("generate", "--users", 20, "--queries", 10, "-o", tmp_path / "x"), "at most the number of queries"
+    )
+
+
+@pytest.mark.slow
+def test_demo_runs_the_main_job(tmp_path):
+    done = querycloak_process("demo", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name in ["log.tsv", "release.tsv", "release.tsv.statement.json"]:
+        assert (tmp_path / "demo" / name).stat().st_size > 0
+
+
+def test_a_closed_pipe_ends_quietly(tmp_path):
+    done = subprocess.run(
+        f"{sys.executable} -m querycloak methods | true", shell=True, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr

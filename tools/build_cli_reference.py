@@ -1,0 +1,54 @@
+"""Writes docs/cli.md from the command line itself: `python tools/build_cli_reference.py`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import typer.main
+from querycloak.catalog import METHODS
+from querycloak.cli.app import app
+from querycloak.cli.setting_options import describe_options
+
+PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
+
+
+def reference() -> str:
+    """Give the text of the page."""
+    lines = [
+        "# The command line",
+        "",
+        "Made by `python tools/build_cli_reference.py`; a test compares it with the commands.",
+        "",
+        "Exit codes: 0 done; 1 a check failed (`attack --max-risk`, `verify`); 2 the user's mistake, with one sentence that says",
+        "where and what to do; 130 interrupted. A command that fails leaves no half-written file.",
+    ]
+    group = typer.main.get_command(app)
+    for name, command in sorted(group.commands.items()):  # type: ignore[attr-defined]
+        lines += ["", f"## querycloak {name}", "", *_paragraphs(command.help or "")]
+        rows = [_row(p) for p in command.params if p.name != "help" and not getattr(p, "hidden", False)]
+        if rows:
+            lines += ["", "| | | |", "|---|---|---|", *rows]
+    lines += ["", "## Options of the methods", ""]
+    for method in METHODS.values():
+        lines += [f"### {method.name}", "", f"{method.summary[0].upper()}{method.summary[1:]}.", ""]
+        lines += [f"- {line}" for line in describe_options(method.settings)] + [""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [re.sub(r"\s+", " ", part).strip() if part.strip() else "" for part in re.split(r"(\n\s*\n)", text.strip())]
+
+
+def _row(parameter: object) -> str:
+    names = ", ".join(f"`{flag}`" for flag in getattr(parameter, "opts", []) if flag.startswith("-"))
+    shown = names or f"`{getattr(parameter, 'name', '').upper()}`"
+    text = re.sub(r"\s+", " ", getattr(parameter, "help", "") or "")
+    default = getattr(parameter, "default", None)
+    required = getattr(parameter, "required", False)
+    note = "required" if required else ("" if default in {None, False} else f"default: {default}")
+    return f"| {shown} | {text} | {note} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(reference())
