@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter  # noqa: TC003
 from fractions import Fraction
 
 SCALE = 1 << 30

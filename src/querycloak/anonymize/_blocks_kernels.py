@@ -27,7 +27,7 @@ def topics(bags: Bags) -> npt.NDArray[np.int32]:
         for p in range(first, last):
             below[tree_node[p]] = 0
         for i in range(bags.start[u], bags.start[u + 1]):
-            below[bags.node[i]] = bags.count[i]
+            below[bags.node[i]] = bags.times[i]
         for p in range(last - 1, first, -1):
             below[parent[tree_node[p]]] += below[tree_node[p]]
         at = first

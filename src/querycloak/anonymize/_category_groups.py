@@ -61,10 +61,10 @@ def user_categories(user: Ints, category: Ints, n: int, taxonomy: Taxonomy, leve
 def group_by_categories(categories: UserCategories, k: int, progress: Progress = QUIET) -> Int32s:
     """Group users, most alike first: int32[n], sizes k to 2k - 1. Needs n >= k.
 
-    Algorithm 2: while more than 2k - 1 users are left, the pair with most categories in common (ODPsim, eq. 1) is joined,
-    and the user with most in common with the joined record is added, until k; the rest is the last group. The best
-    partner of each user is kept. Users only leave, so a kept number can only be too high: it is counted anew when its
-    user comes first and the partner is gone, not before. Ties: the lowest user.
+    Algorithm 2: while more than 2k - 1 users are left, the pair with most categories in common (ODPsim, eq. 1) is
+    joined, and the user with most in common with the joined record is added, until k; the rest is the last group. The
+    best partner of each user is kept. Users only leave, so a kept number can only be too high: it is counted anew when
+    its user comes first and the partner is gone, not before. Ties: the lowest user.
     """
     progress.start("grouping users", categories.n)
     group = np.full(categories.n, -1, dtype=np.int32)

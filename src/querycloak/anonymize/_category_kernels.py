@@ -18,7 +18,7 @@ CHUNK = 64
 
 @kernel
 def add_shared(categories: Int32s, post_start: Int64s, post_user: Int32s, shared: Int32s) -> None:
-    """Add one to shared[v] for every category that v has; category c belongs to post_user[post_start[c]] …"""
+    """Add one to shared[v] for every category that v has; the users of c begin at post_start[c] in post_user."""
     for c in categories:
         for i in range(post_start[c], post_start[c + 1]):
             shared[post_user[i]] += 1

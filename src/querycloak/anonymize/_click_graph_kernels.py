@@ -49,7 +49,8 @@ def disconnect(start: Int64s, document: Int32s, post_start: Int64s, post_query: 
         if degree > 0:
             heapq.heappush(heap, (np.int64(-degree), np.int64(q)))
     while len(heap) > 0:
-        known, q = heapq.heappop(heap)
+        known, first = heapq.heappop(heap)
+        q = int(first)
         turn += 1
         degree = _degree(q, turn, start, document, post_start, post_query, stamp)
         if degree == -known:

@@ -91,7 +91,7 @@ def release_groups(
 
 def _always_open(settings: GroupSettings) -> tuple[str, ...]:
     asked = (
-        "queries are published verbatim, also those that one user alone asked: such a query can name a member of the group"
+        "queries are published verbatim, also those that one user alone asked: such a query can name a person"
         if settings.min_query_users == 1
         else f"queries are published verbatim if at least {settings.min_query_users} users asked them"
     )

@@ -8,7 +8,7 @@ from typing import Final
 from querycloak.errors import ParameterError
 from querycloak.settings import Settings, setting
 
-__all__ = ["BLOCK_USERS", "BLOCKS_ABOVE", "GroupSettings", "MdavSettings"]
+__all__ = ["BLOCKS_ABOVE", "BLOCK_USERS", "GroupSettings", "MdavSettings"]
 
 BLOCKS_ABOVE: Final = 20_000
 """`blocks = auto` cuts logs with more users than this"""
@@ -31,7 +31,7 @@ class MdavSettings(GroupSettings):
     """What methods that group by MDAV ask beside."""
 
     refine: bool = setting(False, "after grouping, move and swap users as long as groups become tighter")
-    blocks: str = setting("auto", "users per block that are grouped together: auto (above 20,000 users), off, or a number")
+    blocks: str = setting("auto", "users grouped together at a time: auto (above 20,000 users), off, or a number")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -20,7 +20,7 @@ Int64s = npt.NDArray[np.int64]
 
 
 @kernel
-def _delta(parent: Int32s, depth: Int32s, delta: npt.NDArray[np.int32], x: int, y: int) -> int:
+def _delta(parent: Int32s, depth: Int32s, delta: npt.NDArray[np.int32], x: int, y: int) -> np.int32:
     """Give the distance of two nodes (eq. 1). In depth-first order the larger of two nodes is no ancestor."""
     union = depth[x] + depth[y]
     while x != y:
@@ -28,11 +28,11 @@ def _delta(parent: Int32s, depth: Int32s, delta: npt.NDArray[np.int32], x: int, 
             x = parent[x]
         else:
             y = parent[y]
-    return delta[depth[x], union - depth[x]]
+    return delta[depth[x], union - depth[x]]  # type: ignore[no-any-return]
 
 
 @kernel
-def _centroid_node(bags: Bags, members: Int32s) -> int:
+def _centroid_node(bags: Bags, members: Int32s) -> np.int64:
     """Find the node with the smallest weighted distance to all nodes of the group (eq. 6); ties: the first."""
     parent, depth, delta = bags.parent, bags.depth, bags.delta
     size = 0
@@ -44,7 +44,7 @@ def _centroid_node(bags: Bags, members: Int32s) -> int:
     for u in members:
         for i in range(bags.start[u], bags.start[u + 1]):
             node[end] = bags.node[i]
-            count[end] = bags.count[i]
+            count[end] = bags.times[i]
             end += 1
     order = np.argsort(node, kind="mergesort")
     distinct = 0
@@ -63,20 +63,20 @@ def _centroid_node(bags: Bags, members: Int32s) -> int:
                 break
         if smallest < 0 or total < smallest:
             best, smallest = i, total
-    return merged[best]
+    return merged[best]  # type: ignore[no-any-return]
 
 
 @parallel_kernel
 def representatives(bags: Bags, start: Int64s, member: Int32s, quota: Int64s, out_start: Int64s) -> Int32s:
     """Give the nodes that stand for each group, with repetitions: int32[out_start[-1]], slices by out_start.
 
-    Group g has the users member[start[g]] .. member[start[g + 1] - 1]; each gives as many nodes as its quota says, those
-    nearest the group's centroid node first, then those the user repeats most, then in depth-first order.
+    Group g has the users member[start[g]] .. member[start[g + 1] - 1]; each gives as many nodes as its quota says,
+    those nearest the group's centroid node first, then those the user repeats most, then in depth-first order.
     """
     out = np.empty(out_start[-1], dtype=np.int32)
     for g in numba.prange(len(start) - 1):
         members = member[start[g] : start[g + 1]]
-        centre = _centroid_node(bags, members)
+        centre = int(_centroid_node(bags, members))
         end = out_start[g]
         for u in members:
             first, last = bags.start[u], bags.start[u + 1]
@@ -84,12 +84,12 @@ def representatives(bags: Bags, start: Int64s, member: Int32s, quota: Int64s, ou
             often = np.empty(last - first, dtype=np.int64)
             for i in range(last - first):
                 far[i] = _delta(bags.parent, bags.depth, bags.delta, centre, bags.node[first + i])
-                often[i] = -bags.count[first + i]
+                often[i] = -bags.times[first + i]
             by_count = np.argsort(often, kind="mergesort")
             order = by_count[np.argsort(far[by_count], kind="mergesort")]
             left = quota[u]
             for at in order:
-                for _ in range(min(left, bags.count[first + at])):
+                for _ in range(min(left, bags.times[first + at])):
                     out[end] = bags.node[first + at]
                     end += 1
                     left -= 1

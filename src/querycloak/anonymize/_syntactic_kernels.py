@@ -26,7 +26,7 @@ class Records(NamedTuple):
     start: Int64s
     text: Int32s
     """int32[m], code of the query"""
-    count: Int64s
+    times: Int64s
     """int64[m], how often the user asked it"""
     time: npt.NDArray[np.float64]
     """float64[m], mean time in 0 .. 1 over the log, NaN = unknown; empty = the log has no times"""
@@ -55,7 +55,7 @@ def _edits(a: Int32s, b: Int32s, row: Int32s) -> int:
             best = min(row[j] + 1, row[j + 1] + 1, corner + (0 if a[i] == b[j] else 1))
             corner = row[j + 1]
             row[j + 1] = best
-    return row[len(b)]
+    return int(row[len(b)])
 
 
 @kernel
@@ -94,11 +94,11 @@ def _share(part: int, whole: int) -> int:
 @kernel
 def _known_apart(records: Records, i: int, j: int) -> tuple[int, int]:
     """Give the sum of the time and domain distances, and how many of the two the log has."""
-    total, parts = np.int64(0), 0
+    total, parts = 0, 0
     if len(records.time):
         parts += 1
         apart = abs(records.time[i] - records.time[j])
-        total += np.int64(SCALE if np.isnan(apart) else round(SCALE * apart))
+        total += SCALE if np.isnan(apart) else int(SCALE * apart + 0.5)
     if len(records.domain):
         parts += 1
         a, b = records.domain[i], records.domain[j]
@@ -136,7 +136,7 @@ def _compare(records: Records, u: int, v: int, bits: npt.NDArray[np.uint64], row
         if packed:
             for p in range(len(a)):
                 bits[a[p]] |= np.uint64(1) << np.uint64(p)
-        best = np.int64(SCALE)
+        best = SCALE
         for j in range(first_v, last_v):
             other = records.text[j]
             size = letter_start[other + 1] - letter_start[other]
@@ -148,7 +148,7 @@ def _compare(records: Records, u: int, v: int, bits: npt.NDArray[np.uint64], row
             least = (apart + 2 * longer + wordier) // (parts + 3)  # edits are at least the difference in length
             if least >= best and least >= nearest[j - first_v]:
                 continue
-            string, term = np.int64(0), np.int64(0)
+            string, term = 0, 0
             if text != other:
                 b = letters[letter_start[other] : letter_start[other + 1]]
                 edits = _edits_in_word(len(a), bits, b) if packed else _edits(a, b, row)
@@ -160,12 +160,12 @@ def _compare(records: Records, u: int, v: int, bits: npt.NDArray[np.uint64], row
         if packed:
             for p in range(len(a)):
                 bits[a[p]] = np.uint64(0)
-        total += records.count[i] * best
-        weight += records.count[i]
+        total += records.times[i] * best
+        weight += records.times[i]
     for j in range(first_v, last_v):
-        total += records.count[j] * nearest[j - first_v]
-        weight += records.count[j]
-    return (total + weight // 2) // weight
+        total += records.times[j] * nearest[j - first_v]
+        weight += records.times[j]
+    return int((total + weight // 2) // weight)
 
 
 @parallel_kernel

@@ -52,6 +52,7 @@ def plain_microaggregation(
     out_start = np.concatenate([[0], np.cumsum(length)])
     query = bags.original[representatives(bags, start, member, quota, out_start)]
     group_of_row = np.repeat(np.arange(len(length)), length)
+    size = np.diff(start)
     enough = (log.users_per_query() >= settings.min_query_users)[query]
     return release_groups(
         "plain-microaggregation",
@@ -60,6 +61,6 @@ def plain_microaggregation(
         random,
         GroupBags(users, grouping.group, group_of_row[enough], query[enough], log.queries),
         covers_not=(),
-        dropped={f"asked by fewer than {settings.min_query_users} users": int(np.diff(start)[group_of_row[~enough]].sum())},
+        dropped={f"asked by fewer than {settings.min_query_users} users": int(size[group_of_row[~enough]].sum())},
         figures=grouping.figures(),
     )

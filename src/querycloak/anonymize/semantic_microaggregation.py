@@ -1,6 +1,7 @@
 """Semantic microaggregation: users with like interests in groups of k, all published with the same synthetic log.
 
-Batet, Erola, Sánchez and Castellà-Roca 2013, "Utility preserving query log anonymization via semantic microaggregation".
+Batet, Erola, Sánchez and Castellà-Roca 2013, "Utility preserving query log anonymization via semantic
+microaggregation".
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class SyntacticMicroaggregation(GroupSettings):
 def syntactic_microaggregation(
     log: QueryLog, settings: SyntacticMicroaggregation, random: Randomness, progress: Progress = QUIET
 ) -> Release:
-    """Group users by MDAV with a distance of strings, times and clicks; publish queries by their frequency in the group.
+    """Group users by MDAV with a distance of strings, times and clicks; publish queries by frequency in the group.
 
     Two queries are as far apart as the mean of: time difference over the span of the log; labels of the clicked domains
     that differ, from the right; edit distance of letters; of words; difference in length; each 0 to 1. What the log
@@ -62,7 +62,7 @@ def syntactic_microaggregation(
     refuse_too_few(len(users), settings.k, "")
     if len(users) > MATRIX_USERS:
         raise InputError(
-            f"syntactic-microaggregation compares every query with every other and takes at most {MATRIX_USERS:,} users, "
+            f"syntactic-microaggregation compares all queries with all and takes {MATRIX_USERS:,} users at most, "
             f"the log has {len(users):,}. Use semantic-microaggregation."
         )
     progress.start("comparing queries")
@@ -103,9 +103,7 @@ def by_frequency(
     return np.repeat(owner, share), np.repeat(pairs % width, share)
 
 
-def _records(
-    log: QueryLog, events: npt.NDArray[np.int64], user: npt.NDArray[np.int64], n: int
-) -> tuple[Records, int]:
+def _records(log: QueryLog, events: npt.NDArray[np.int64], user: npt.NDArray[np.int64], n: int) -> tuple[Records, int]:
     """Lay out the records of n users, and the number of distinct letters."""
     query = log.query[events].astype(np.int64)
     pairs, inverse, count = np.unique(user * len(log.queries) + query, return_inverse=True, return_counts=True)

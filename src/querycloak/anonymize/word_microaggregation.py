@@ -49,7 +49,7 @@ def word_microaggregation(
     progress.start("looking up words")
     categories = taxonomy if directory is None else directory.taxonomy
     lexicon = Lexicon(categories, None if directory is None else directory.site_count)
-    found = [[lexicon.word(w).concept for words in clauses(q) for w in words] for q in log.queries.to_list()]
+    found = [[lexicon.words[w].concept for words in clauses(q) for w in words] for q in log.queries.to_list()]
     count = np.array([len(f) for f in found], dtype=np.int64)
     flat = np.fromiter((c for f in found for c in f), np.int32, int(count.sum()))
     first = np.cumsum(count) - count

@@ -18,7 +18,14 @@ CHUNK = 64
 
 @parallel_kernel
 def link(
-    start: Int64s, query: Int32s, count: Int64s, post_start: Int64s, post_user: Int32s, post_count: Int64s, owner: Int32s, n: int
+    start: Int64s,
+    query: Int32s,
+    count: Int64s,
+    post_start: Int64s,
+    post_user: Int32s,
+    post_count: Int64s,
+    owner: Int32s,
+    n: int,
 ) -> tuple[Int64s, Int64s, npt.NDArray[np.bool_]]:
     """Compare published bags of queries with the bags of n original users.
 

@@ -1,4 +1,4 @@
-"""Record linkage: who knows the whole original log links each published user to the original with most queries shared."""
+"""Record linkage: who knows the whole log links each published user to the original with most queries in common."""
 
 from __future__ import annotations
 

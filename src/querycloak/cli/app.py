@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from querycloak._version import __version__
-from querycloak.cli import anonymize, attack, compare, demo, generate, mapping, measure, methods
+from querycloak.cli import anonymize, attack, compare, demo, generate, mapping, measure, methods, verify
 from querycloak.cli.setting_options import CompareCommand, GenerateCommand, MethodCommand
 
 __all__ = ["app"]
@@ -45,6 +45,7 @@ app.command("anonymize", cls=MethodCommand)(anonymize.anonymize)
 app.command("attack")(attack.attack)
 app.command("measure")(measure.measure)
 app.command("compare", cls=CompareCommand)(compare.compare)
+app.command("verify")(verify.verify)
 app.command("map")(mapping.map_query)
 app.command("generate", cls=GenerateCommand)(generate.generate)
 app.command("methods")(methods.methods)

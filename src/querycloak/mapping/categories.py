@@ -51,12 +51,14 @@ class EventCategories:
     """int32[events], a concept of the taxonomy, -1 = none"""
 
 
-def query_categories(log: QueryLog, directory: SiteDirectory | None, resolver: Resolver | None = None) -> EventCategories:
+def query_categories(
+    log: QueryLog, directory: SiteDirectory | None, resolver: Resolver | None = None
+) -> EventCategories:
     """Find the category of every query event (Erola and Castellà-Roca, sections IV-A and IV-B).
 
-    An event's site is that of its best-ranked click that the directory lists; without one, that of the first result the
-    resolver gives which it lists. Only the domain is looked up, and Wikipedia is skipped. Without a directory, the log's
-    own category paths are used.
+    An event's site is that of its best-ranked click that the directory lists; without one, that of the first result
+    the resolver gives which it lists. Only the domain is looked up, and Wikipedia is skipped. Without a directory, the
+    log's own category paths are used.
     """
     if directory is None:
         return _own_categories(log)

@@ -25,7 +25,7 @@ def _scan(square: npt.NDArray[np.float64], alive: npt.NDArray[np.bool_], i: int)
 
 @kernel
 def ward(square: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int32], Float64s]:
-    """Merge clusters, nearest first: merged int32[n - 1, 2] (the cluster keeps the lower number), height float64[n - 1].
+    """Merge clusters, nearest first: merged int32[n - 1, 2] (the lower number stays), height float64[n - 1].
 
     square: float64[n, n], squared distances; overwritten. Lance and Williams' update keeps, for any two clusters, twice
     the rise of the inner sum of squares that merging them costs. Ties: the lowest pair.
@@ -37,11 +37,11 @@ def ward(square: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int32], Float6
     height = np.empty(max(n - 1, 0), dtype=np.float64)
     nearest = np.full(n, -1, dtype=np.int64)
     far = np.full(n, np.inf, dtype=np.float64)
-    for i in range(n - 1):
-        nearest[i], far[i] = _scan(square, alive, i)
+    for u in range(n - 1):
+        nearest[u], far[u] = _scan(square, alive, u)
     for step in range(n - 1):
-        i = np.argmin(far)
-        j = nearest[i]
+        i = int(np.argmin(far))
+        j = int(nearest[i])
         between = far[i]
         merged[step, 0], merged[step, 1], height[step] = i, j, between
         alive[j] = False
@@ -49,7 +49,8 @@ def ward(square: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int32], Float6
         for r in range(n):
             if alive[r] and r != i:
                 total = size[i] + size[j] + size[r]
-                new = ((size[i] + size[r]) * square[i, r] + (size[j] + size[r]) * square[j, r] - size[r] * between) / total
+                new = (size[i] + size[r]) * square[i, r] + (size[j] + size[r]) * square[j, r] - size[r] * between
+                new /= total
                 square[i, r] = new
                 square[r, i] = new
         size[i] += size[j]

@@ -38,17 +38,19 @@ def srp(
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
     levels: int = LEVELS,
-) -> Score:
-    """Measure SRP = ρ / χ at the levels 1 .. `levels` of the directory (Erola and Castellà-Roca, eq. 3).
+) -> list[Score]:
+    """Measure SRP at the levels 1 .. `levels` of the directory (Erola and Castellà-Roca, eq. 3).
 
-    χ counts the query events of all users whose category reaches level l; ρ those of them whose category, cut to level l,
-    also occurs in the log published for the same user; both with multiplicity. The paper's wording also allows a bag
-    intersection, where a published query answers for one original query: the details "one for one". A release has no
-    URLs, so a query text has one category: the most frequent of its events in the log (ties: the first in the directory). Without a
-    directory, the category is the first concept of the text. Labels that a release publishes in the place of queries are
-    passed over. The score is the mean over the levels.
+    Of the query events of all users whose category reaches level l, it is the share whose category, cut to level l,
+    also occurs in the log published for the same user; both count with multiplicity. The paper's wording also allows a
+    bag intersection, where a published query answers for one original query: the details "one for one". A release has
+    no URLs, so a query text has one category: the most frequent of its events in the log (ties: the first in the
+    directory). Without a directory, the category is the first concept of the text. Labels that a release publishes in
+    the place of queries are passed over. The score is the mean over the levels; without the release's truth there is
+    none.
     """
-    assert release.truth is not None
+    if release.truth is None:
+        return []
     progress.start("measuring the semantics that remain")
     if directory is None:
         tree, of_query = taxonomy, _first_concept(concepts, len(log.queries))
@@ -68,7 +70,7 @@ def srp(
         details[f"level {level}"] = float(original[1][there].sum() / max(original[1].sum(), 1))
         details[f"level {level}, one for one"] = float(both.sum() / max(original[1].sum(), 1))
     value = float(np.mean([details[f"level {level}"] for level in range(1, levels + 1)]))
-    return Score(measure="semantics that remain", value=value, better="higher", details=details)
+    return [Score(measure="semantics that remain", value=value, better="higher", details=details)]
 
 
 def _count(user: Int32s, category: Int32s, width: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -6,7 +6,7 @@ on any number of threads, sums can be kept up to date by subtraction without dri
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numba
 import numpy as np
@@ -106,7 +106,7 @@ def _directed(bags: Bags, first: int, last: int, near: npt.NDArray[np.int32], ou
     near: int32[a, LANES], so that one look-up serves all lanes. Sums are whole numbers below 2^53 (a user has fewer
     than MOST_CONCEPTS), so floating point adds them exactly, and several lanes at once.
     """
-    start, node, count, weight = bags.start, bags.node, bags.count, bags.weight
+    start, node, count, weight = bags.start, bags.node, bags.times, bags.weight
     total = np.empty(LANES, dtype=np.float64)
     for v in range(first, last):
         total[:] = 0.0
@@ -126,7 +126,7 @@ def _directed_back(bags: Bags, u: int, first: int, last: int, place: Int32s, out
     """
     tree_node, tree_least, tree_skip = bags.tree_node, bags.tree_least, bags.tree_skip
     parent, depth, delta = bags.parent, bags.depth, bags.delta
-    node, count = bags.node[bags.start[u] : bags.start[u + 1]], bags.count[bags.start[u] : bags.start[u + 1]]
+    node, count = bags.node[bags.start[u] : bags.start[u + 1]], bags.times[bags.start[u] : bags.start[u + 1]]
     weight = bags.weight[u]
     path = np.empty((len(node), delta.shape[0]), dtype=np.int32)  # places of the ancestors, from the root down
     for i in range(len(node)):

@@ -3,7 +3,7 @@
 >>> from querycloak.knowledge.taxonomy import Taxonomy
 >>> t = Taxonomy.from_parents([-1, 0, 1, 1], [["top"], ["sports"], ["diving"], ["surfing"]])
 >>> b = bags_of(np.array([0, 0, 0, 1]), np.array([2, 2, 3, 3]), 2, t)
->>> b.node[b.start[0]:b.start[1]].tolist(), b.count[b.start[0]:b.start[1]].tolist()
+>>> b.node[b.start[0]:b.start[1]].tolist(), b.times[b.start[0]:b.start[1]].tolist()
 ([2, 3], [2, 1])
 """
 
@@ -36,7 +36,7 @@ class Bags(NamedTuple):
     """int64[n + 1], the concepts of user u are start[u] .. start[u + 1] - 1"""
     node: npt.NDArray[np.int32]
     """int32[m], distinct for each user, ascending"""
-    count: npt.NDArray[np.int64]
+    times: npt.NDArray[np.int64]
     """int64[m], how often the user asked for it"""
     weight: npt.NDArray[np.int64]
     """int64[n], sum of the counts of a user"""
@@ -53,13 +53,13 @@ class Bags(NamedTuple):
     depth: npt.NDArray[np.int32]
     """int32[a]"""
     delta: npt.NDArray[np.int32]
-    """int32[h + 1, 2h + 1], the distance of two concepts by |T1 ∩ T2| and |T1 ∪ T2|, in units of 1 / SCALE"""
+    """int32[h + 1, 2h + 1], distance of two concepts by shared ancestors and by all, in units of 1 / SCALE"""
     original: npt.NDArray[np.int32]
     """int32[a], index in the taxonomy"""
 
 
 def distance_table(height: int) -> npt.NDArray[np.int32]:
-    """Tabulate δ = 1 − |T1 ∩ T2| / |T1 ∪ T2| (Batet et al. 2013, eq. 1) as integers in units of 1 / SCALE.
+    """Tabulate δ = 1 - shared / union of T(c1) and T(c2) (Batet et al. 2013, eq. 1), in units of 1 / SCALE.
 
     T leaves the root out, so |T(c)| is the depth of c. The root against itself (0 / 0) is at distance 0.
     """
@@ -67,7 +67,7 @@ def distance_table(height: int) -> npt.NDArray[np.int32]:
     union = np.arange(2 * height + 1, dtype=np.int64)[None, :]
     rest = np.maximum(union - shared, 0)
     table = (SCALE * rest + union // 2) // np.maximum(union, 1)
-    return table.astype(np.int32)
+    return np.asarray(table, dtype=np.int32)
 
 
 def bags_of(user: Ints, concept: Ints, n: int, taxonomy: Taxonomy) -> Bags:
@@ -98,9 +98,7 @@ def part_of(bags: Bags, users: npt.NDArray[np.int64]) -> Bags:
     ends = np.cumsum(length)
     entry = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(bags.start[users] - (ends - length), length)
     owner = np.repeat(np.arange(len(users)), length)
-    return _assemble(
-        owner, bags.node[entry], bags.count[entry], len(users), bags.parent, bags.depth, bags.original
-    )
+    return _assemble(owner, bags.node[entry], bags.times[entry], len(users), bags.parent, bags.depth, bags.original)
 
 
 def _count(user: Ints, node: Ints, width: int) -> tuple[Ints, Ints, npt.NDArray[np.int64]]:

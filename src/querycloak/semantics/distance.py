@@ -54,7 +54,7 @@ class Matrix:
 
     def row(self, u: int) -> npt.NDArray[np.int32]:
         """Give the distances of user u to all."""
-        return self.values[u]
+        return np.asarray(self.values[u])
 
     def sums(self) -> npt.NDArray[np.int64]:
         """Give the sum of each row."""
