@@ -51,6 +51,26 @@ def test_counts_are_exact_and_rules_hold(users, more, seed, clicks, order, conce
     assert broken_rules(made, days) == []
 
 
+@st.composite
+def trees(draw):
+    """Any small tree, with labels that people may put into a taxonomy."""
+    size = draw(st.integers(2, 30))
+    parents = [-1] + [draw(st.integers(0, node - 1)) for node in range(1, size)]
+    label = st.sampled_from(["tea", "Green_Tea", "tea  pot", "thé", "茶", "1984", "at-home", "o'clock", "C++", "—"])
+    return Taxonomy.from_parents(parents, [["root"], ["leaf"], *([draw(label), draw(label)] for _ in range(2, size))])
+
+
+@given(taxonomy=trees(), seed=st.integers(0, 99))
+@settings(max_examples=40, deadline=None)
+def test_any_taxonomy_gives_a_log(taxonomy, seed):
+    made = make(taxonomy, seed, users=3, queries=60, personal=0.1, categories=True)
+    queries = made.log.queries.to_list()
+    assert int(made.log.event.sum()) == 60
+    assert all(query == " ".join(query.split()) and query for query in queries)
+    assert made.sites.host.n_unique() == len(made.sites.host)
+    assert broken_rules(made, 92) == []
+
+
 def test_one_user_one_query():
     log = make(FOOD, users=1, queries=1, clicks=False).log
     assert (len(log), len(log.users), len(log.queries)) == (1, 1, 1)
@@ -153,6 +173,7 @@ def test_users_keep_to_their_interests():
         for user, concept in zip(truth.user[own].tolist(), truth.concept[own].tolist(), strict=True)
     ]
     assert 0.6 < np.mean(held) < 1
+    assert make(FOOD, interests=20, users=30, queries=30).interests.shape == (30, 39)
 
 
 def test_rows_are_in_the_order_asked_for():

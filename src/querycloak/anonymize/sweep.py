@@ -28,7 +28,7 @@ __all__ = ["Sweep", "sweep"]
 class Sweep(Settings):
     """Settings of `sweep`."""
 
-    min_query_users: int = setting(5, "leave out queries asked by fewer users than this; 1 keeps all", minimum=1)
+    min_query_users: int = setting(1, "leave out queries asked by fewer users than this; 1 keeps all", minimum=1)
     identifiers: bool = setting(True, "leave out queries with mail, phone, card, social-security numbers or addresses")
     hash_tokens: bool = setting(False, "publish each word as a keyed hash; the key is thrown away")
 

@@ -196,15 +196,19 @@ def _reformulate(
         return key, -1
     draw = _uniform(state)
     if draw < 0.35 and count < 3:
-        count, kind = _another(state, world, anchor, terms, count, count), ADDED
+        more = _another(state, world, anchor, terms, count, count)
+        kind = ADDED if more > count else REWORDED
+        count = more
     elif draw < 0.6 and count > 1:
         if _uniform(state) < 0.5:
             for i in range(count - 1):
                 terms[i] = terms[i + 1]
         count, kind = count - 1, DROPPED
     elif draw < 0.85:
-        _another(state, world, anchor, terms, count, _below(state, count))
-        kind = REPLACED
+        place = _below(state, count)
+        old = terms[place]
+        _another(state, world, anchor, terms, count, place)
+        kind = REPLACED if terms[place] != old else REWORDED
     else:
         kind = REWORDED
     changed = _phrase(state, world, terms, count)
@@ -279,7 +283,7 @@ def _one_user(
     """Write the events of one user; `anchors` is filled with the interests at the start."""
     key, time, kind = out
     n = len(key)
-    held = min(1 + _below(state, 2 * habits.interests - 1), len(anchors))
+    held = 1 + _below(state, len(anchors))
     extent = np.empty(held, dtype=np.int64)
     home = np.empty(held, dtype=np.int64)
     rank = np.empty(held + 1, dtype=np.float64)

@@ -47,7 +47,6 @@ _REFORMULATE: Final = 0.3
 _DRIFT: Final = 0.02
 _TWO_TERMS: Final = 0.45
 _THREE_TERMS: Final = 0.2
-_MOST_INTERESTS: Final = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +61,7 @@ class GeneratedLog:
     groups: npt.NDArray[np.int8]
     """int8[events], word groups of each query: its terms, and nouns among the words around them"""
     interests: npt.NDArray[np.int32]
-    """int32[users, 16], concepts of each user's interests at the start, -1 = none"""
+    """int32[users, most interests], concepts of each user's interests at the start, -1 = none"""
     sites: Sites
     """the generated directory"""
     taxonomy: Taxonomy
@@ -156,12 +155,11 @@ def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progres
 
 
 def _events(settings: Generate, world: World, random: Randomness) -> tuple[_Events, npt.NDArray[np.int32]]:
-    """Draw what every user asks, and the interests: int32[users, 16]."""
+    """Draw what every user asks, and the interests: int32[users, most]."""
     counts = _queries_per_user(settings, random.child("activity"))
     starts = np.concatenate([[0], np.cumsum(counts)])
     habits = Habits(
         days=settings.days,
-        interests=settings.interests,
         concepts=settings.concepts_per_user or 0,
         common=float(settings.common),
         common_queries=float(COMMON_QUERIES),
@@ -181,7 +179,7 @@ def _events(settings: Generate, world: World, random: Randomness) -> tuple[_Even
     )
     n = settings.queries
     out = (np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int8))
-    anchors = np.full((settings.users, _MOST_INTERESTS), -1, dtype=np.int64)
+    anchors = np.full((settings.users, 2 * settings.interests - 1), -1, dtype=np.int64)
     seeds = random.child("users").words(settings.users)
     kernels.event_kernel(starts, seeds, world, habits, out, anchors)
     key, time, kind = out

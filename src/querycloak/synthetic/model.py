@@ -37,7 +37,6 @@ class Habits(NamedTuple):
     """How users behave: the settings as plain numbers."""
 
     days: int
-    interests: int
     concepts: int
     """most concepts of a user, 0 = no limit"""
     common: float
