@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.anonymize._category_groups import group_by_categories, user_categories
-from querycloak.anonymize._group_release import GroupBags, release_groups
+from querycloak.anonymize._group_release import GroupBags, release_groups, with_labels
 from querycloak.anonymize._group_settings import GroupSettings
 from querycloak.anonymize._grouping import refuse_too_few
 from querycloak.anonymize._quotas import quotas
@@ -107,16 +107,11 @@ def _replace_rare(
     log: QueryLog, row: npt.NDArray[np.int64], units: Units, min_query_users: int
 ) -> tuple[npt.NDArray[np.int64], pl.Series, int]:
     """Give the query of each row, a label of its category in the place of a rare one, -1 where it has none."""
-    import polars as pl
-
     query = log.query[row].astype(np.int64)
     rare = np.flatnonzero((log.users_per_query() < min_query_users)[query])
     category = np.full(len(log), NO_CODE, dtype=np.int32)
     category[units.row[::-1]] = units.category[::-1]  # the first of an event's categories stays
     known, which = np.unique(category[row[rare]], return_inverse=True)
-    labels = pl.Series([units.taxonomy.label(c) if c >= 0 else "" for c in known.tolist()], dtype=pl.String)
-    words = pl.concat([log.queries, labels])
-    code = pl.DataFrame({"text": words}).select(pl.int_range(pl.len()).min().over("text")).to_series().to_numpy()
-    if len(rare):
-        query[rare] = np.where(known[which] >= 0, code[len(log.queries) + which], -1)
+    words, code = with_labels(log.queries, [units.taxonomy.label(c) if c >= 0 else "" for c in known.tolist()])
+    query[rare] = np.where(known[which] >= 0, code[which], -1)
     return query, words, int((known[which] >= 0).sum())

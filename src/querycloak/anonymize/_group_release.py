@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from querycloak.anonymize._group_settings import GroupSettings
     from querycloak.randomness import Randomness
 
-__all__ = ["GroupBags", "release_groups"]
+__all__ = ["GroupBags", "release_groups", "with_labels"]
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -87,6 +87,18 @@ def release_groups(
         figures=figures,
     )
     return Release(published, statement, truth)
+
+
+def with_labels(queries: pl.Series, labels: list[str]) -> tuple[pl.Series, npt.NDArray[np.int64]]:
+    """Add labels to a vocabulary; gives it and the code of each label: int64[labels].
+
+    A label may be a query of the log, or come twice: one text has one code.
+    """
+    import polars as pl
+
+    words = pl.concat([queries, pl.Series(labels, dtype=pl.String)])
+    first = words.to_frame("text").with_row_index("code").select(pl.col("code").min().over("text")).to_series()
+    return words, first.to_numpy()[len(queries) :].astype(np.int64)
 
 
 def _always_open(settings: GroupSettings) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querycloak.anonymize._group_release import GroupBags, release_groups
+from querycloak.anonymize._group_release import GroupBags, release_groups, with_labels
 from querycloak.anonymize._group_settings import MdavSettings
 from querycloak.anonymize._grouping import group_bags, refuse_too_few
 from querycloak.anonymize._quotas import group_slices, quotas
@@ -95,8 +95,6 @@ def _draw(
     random: Randomness,
 ) -> tuple[npt.NDArray[np.int64], pl.Series, int]:
     """Draw a query for each concept: codes int64[m], their vocabulary, and how many are labels of concepts."""
-    import polars as pl
-
     enough = log.users_per_query() >= min_query_users
     pairs = np.unique(known.concept.astype(np.int64) * len(log.queries) + known.query)
     pairs = pairs[enough[pairs % len(log.queries)]]
@@ -108,9 +106,6 @@ def _draw(
     query = np.full(len(concept), -1, dtype=np.int64)
     query[~none] = pairs[(first + pick)[~none]] % len(log.queries)
     unnamed, which = np.unique(concept[none], return_inverse=True)
-    labels = pl.Series([taxonomy.label(c) for c in unnamed.tolist()], dtype=pl.String)
-    words = pl.concat([log.queries, labels])
-    # the label may be a query of the log, or the label of two concepts: one text, one code
-    code = pl.DataFrame({"text": words}).select(pl.int_range(pl.len()).min().over("text")).to_series().to_numpy()
-    query[none] = code[len(log.queries) + which] if len(unnamed) else 0
+    words, code = with_labels(log.queries, [taxonomy.label(c) for c in unnamed.tolist()])
+    query[none] = code[which]
     return query, words, int(none.sum())
