@@ -40,7 +40,7 @@ def taxonomies(draw):
     return Taxonomy.from_parents(parents, labels, names=[str(i) for i in range(len(labels))])
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(taxonomies(), st.lists(texts(), min_size=1, max_size=5), st.sampled_from(MODES))
 def test_generated(taxonomy, queries, mode):
     mapper, naive = Mapper(taxonomy, mode), NaiveMapper(taxonomy, mode)

@@ -46,7 +46,7 @@ class NaiveMapper:
             removed = {w for w in words if w in STOP_WORDS}
             if removed and (len(less) > 1 or (less and removed <= {"a", "an", "the"})):
                 self.less.setdefault(less, concept[1])
-            if taxonomy.sense is None and words.count("and") == 1:
+            if taxonomy.sense is None and words.count("and") == 1 and 0 < words.index("and") < len(words) - 1:
                 at = words.index("and")
                 for part in (words[:at], words[at + 1 :]):
                     if any(w not in STOP_WORDS for w in part):
@@ -119,7 +119,7 @@ class NaiveMapper:
         while at < len(words):
             step = 1
             for end in range(len(words), at, -1):
-                if is_stop(words[at]) or is_stop(words[end - 1]):
+                if is_stop(words[at]):
                     continue
                 if end - at == 1 and classes[at] not in {"noun", "ing"}:
                     continue

@@ -223,8 +223,11 @@ def _without_stop_words(text: str) -> str:
 
 def _parts(text: str) -> list[str]:
     """Give the parts of a directory's double label: 'swimming and diving' is found by 'diving' (Batet, Example 2)."""
-    parts = text.split(" and ")
-    return [part for part in parts if not STOP_WORDS.issuperset(part.split())] if len(parts) == 2 else []
+    words = text.split()
+    if words.count("and") != 1 or "and" in {words[0], words[-1]}:
+        return []
+    halves = text.split(" and ")
+    return [half for half in halves if not STOP_WORDS.issuperset(half.split())]
 
 
 @cache

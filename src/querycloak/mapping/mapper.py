@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Mapper", "QueryConcepts", "map_log"]
 
 DEFAULT_MODE: Final[Mode] = "segments"
-_QUERIES_KEPT: Final = 1_000_000
-"""Queries remembered at most; then the memory starts anew."""
+_QUERIES_KEPT: Final = 100_000
+"""Queries remembered one by one at most; then the memory starts anew."""
 _BLOCK: Final = 20_000
 """Queries that are mapped in one go, between two words of progress."""
 
@@ -148,7 +148,7 @@ class Mapper:
         return found
 
     def _in_blocks(self, queries: pl.Series, progress: Progress) -> Iterator[Block]:
-        """Map in this process; few queries are remembered one by one, many would not fit."""
+        """Map in this process; few queries are remembered one by one, many only as the last result."""
         one = (
             self.concepts if len(queries) <= _QUERIES_KEPT else partial(map_text, lexicon=self.lexicon, mode=self.mode)
         )

@@ -2,7 +2,7 @@
 
 `phrases` is the papers' way (Batet et al. 2013, section 4.1.2, step 3; Sánchez et al. 2018, section 3.4): a phrase is
 one unit, and words are dropped from its left until a label matches. `segments` covers the clause by the longest
-labels from the left: a phrase may give several units, and a label may reach over a stop word ("statue of liberty").
+labels from the left: a phrase may give several units, and a label may reach over stop words ("statue of liberty").
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def by_segments(
 ) -> list[Unit]:
     """Give one unit per label that covers words, the longest from the left, and one per phrase that none touches.
 
-    A label begins and ends with a word that is no stop word. A single word counts only if it is a noun here: the noun
+    A label begins with a word that is no stop word. A single word counts only if it is a noun here: the noun
     "free" of WordNet is not what "free software" means.
     """
     units: list[Unit] = []
@@ -69,11 +69,10 @@ def by_segments(
             if at + 1 < n:
                 length = min(longest.get(f"{word.stem} {words[at + 1].stem}", 1), n - at)
             while length > 1:
-                if not words[at + length - 1].stop:
-                    concept = lexicon.find(words[at : at + length])
-                    if concept != NO_CODE:
-                        units.append(Unit(at, at + length, concept))
-                        break
+                concept = lexicon.find(words[at : at + length])
+                if concept != NO_CODE:
+                    units.append(Unit(at, at + length, concept))
+                    break
                 length -= 1
             if length == 1 and word.concept != NO_CODE and classes[at] in "gn":
                 units.append(Unit(at, at + 1, word.concept))

@@ -12,6 +12,7 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final, Self
 
@@ -52,7 +53,7 @@ def workers_for(queries: int, asked: int | None) -> int:
 def pack_block(units: Sequence[tuple[int, ...]]) -> Block:
     """Put the concepts of queries into two arrays."""
     count = np.fromiter(map(len, units), np.int64, len(units))
-    concept = np.fromiter((c for found in units for c in found), np.int32, int(count.sum()))
+    concept = np.fromiter(chain.from_iterable(units), np.int32, int(count.sum()))
     return count, concept
 
 
