@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import groups as naive
 from naive import semantics
+from scipy.optimize import linear_sum_assignment
 from strategies import concept_bags, flatten
 
 from querycloak.anonymize._blocks import topical_blocks
@@ -15,6 +16,7 @@ from querycloak.anonymize._grouping import group_bags
 from querycloak.anonymize._mdav import mdav
 from querycloak.anonymize._quotas import group_slices, quotas
 from querycloak.anonymize._refine import medoids, refine
+from querycloak.anonymize._refine_kernels import exchange
 from querycloak.anonymize._representative_kernels import representatives
 from querycloak.errors import ParameterError
 from querycloak.semantics.bags import bags_of, part_of
@@ -40,6 +42,20 @@ def test_refined_groups_equal_the_naive_twin_and_never_lose(d, k) -> None:
     sizes = np.bincount(refined)
     assert sizes.min() >= k
     assert sizes.max() <= 2 * k - 1
+
+
+@given(symmetric(), st.integers(2, 5))
+def test_no_other_assignment_to_the_same_medoids_is_better(d, k) -> None:
+    """With medoids and sizes fixed, the best assignment is known: users to places, by SciPy."""
+    group = mdav(Matrix(d), min(k, len(d)))
+    medoid, _ = medoids(Matrix(d), group)
+    near = d[medoid]
+    exchange(near, medoid, group)
+    free = [u for u in range(len(d)) if u not in medoid]
+    places = group[free]
+    rows, columns = linear_sum_assignment(near[places][:, free])
+    assert near[group[free], free].sum() == near[places][:, free][rows, columns].sum()
+    assert (group[medoid] == np.arange(len(medoid))).all()
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 40)), min_size=1, max_size=20))

@@ -58,13 +58,51 @@ def improve(d, medoid, group, k) -> int:
     return changes
 
 
+def exchange(d, medoid, group) -> int:
+    """Send users round the cycles that Bellman and Ford's method finds, until there is none."""
+    groups = range(len(medoid))
+    changes = 0
+    while True:
+        edges = {}  # (from, to) -> (cost, user)
+        for u, g in enumerate(group):
+            if medoid[g] != u:
+                for h in groups:
+                    if h != g:
+                        offer = (d[medoid[h]][u] - d[medoid[g]][u], u)
+                        edges[g, h] = min(edges.get((g, h), offer), offer)
+        reached, before = [0] * len(medoid), [None] * len(medoid)
+        cycles, lower = [], True
+        while lower and not cycles:
+            lower = False
+            for h in groups:
+                for g in groups:
+                    if (g, h) in edges and reached[g] + edges[g, h][0] < reached[h]:
+                        reached[h], before[h], lower = reached[g] + edges[g, h][0], g, True
+            cycles = [h for h in groups if returns(before, h)]
+        if not cycles:
+            return changes
+        for h in cycles:
+            group[edges[before[h], h][1]] = h
+            changes += 1
+
+
+def returns(before, start) -> bool:
+    at = before[start]
+    for _ in before:
+        if at is None or at == start:
+            break
+        at = before[at]
+    return at == start
+
+
 def refine(d, group, k) -> list[int]:
     group = list(group)
     bits = max(max(group), 1).bit_length()
     idle = 0
     for turn in range(200):
         medoid, _ = medoids(d, group, turn % bits)
-        idle = idle + 1 if improve(d, medoid, group, k) == 0 else 0
+        changes = improve(d, medoid, group, k) + exchange(d, medoid, group)
+        idle = idle + 1 if changes == 0 else 0
         if idle > bits:
             break
     return group

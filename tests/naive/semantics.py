@@ -8,10 +8,6 @@ from fractions import Fraction
 SCALE = 1 << 30
 
 
-def round_half_up(numerator: int, denominator: int) -> int:
-    return (2 * numerator + denominator) // (2 * denominator)
-
-
 def ancestors(parent, c) -> set[int]:
     """T(c): the concept and its ancestors, the root left out."""
     out = set()
@@ -29,13 +25,22 @@ def delta_exact(parent, c1, c2) -> Fraction:
     return 1 - Fraction(len(t1 & t2), len(t1 | t2))
 
 
+def rounded(t1: set[int], t2: set[int]) -> int:
+    """Eq. 1 of two sets of ancestors, in units of 1 / SCALE."""
+    union = len(t1 | t2)
+    return (SCALE * (union - len(t1 & t2)) + union // 2) // union if union else 0
+
+
 def delta(parent, c1, c2) -> int:
-    exact = delta_exact(parent, c1, c2)
-    return (SCALE * exact.numerator + exact.denominator // 2) // exact.denominator
+    return rounded(ancestors(parent, c1), ancestors(parent, c2))
 
 
 def directed(parent, a: Counter, b: Counter) -> int:
-    total = sum(w * min(delta(parent, c, d) for d in b) for c, w in a.items())
+    theirs = [ancestors(parent, d) for d in b]
+    total = 0
+    for c, w in a.items():
+        mine = ancestors(parent, c)
+        total += w * min(rounded(mine, t) for t in theirs)
     weight = sum(a.values())
     return (total + weight // 2) // weight
 
@@ -55,4 +60,8 @@ def distance_exact(parent, a: Counter, b: Counter) -> Fraction:
 
 def matrix(parent, bags: list[Counter]) -> list[list[int]]:
     n = len(bags)
-    return [[0 if i == j else distance(parent, bags[i], bags[j]) for j in range(n)] for i in range(n)]
+    d = [[0] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(i + 1, n):
+            d[i][j] = d[j][i] = distance(parent, bags[i], bags[j])
+    return d

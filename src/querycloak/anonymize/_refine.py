@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.anonymize._refine_kernels import improve
+from querycloak.anonymize._refine_kernels import exchange, improve
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ def medoids(distances: Distances, group: Int32s, bit: int | None = None) -> tupl
 def refine(distances: Distances, group: Int32s, k: int, progress: Progress = QUIET) -> tuple[Int32s, int, int]:
     """Improve groups until nothing is gained; gives the groups, and the total distance to medoids before and after.
 
-    Every round fixes the medoids, moves and swaps users, then finds the medoids anew. Both steps lower the total or
-    leave it, so the search ends. Where members tie for the medoid (both do when k = 2), the choice alternates from
-    round to round by the bits of the group's number: any two groups differ in one, so every pairing of choices has its
-    turn.
+    Every round fixes the medoids, moves, swaps and passes on users, then finds the medoids anew. Both steps lower the
+    total or leave it, so the search ends. Where members tie for the medoid (both do when k = 2), the choice alternates
+    from round to round by the bits of the group's number: any two groups differ in one, so every pairing of choices
+    has its turn.
     """
     group = group.copy()
     total = before = medoids(distances, group)[1]
@@ -60,7 +60,8 @@ def refine(distances: Distances, group: Int32s, k: int, progress: Progress = QUI
     for turn in range(ROUNDS):
         medoid, total = medoids(distances, group, turn % bits)
         near = np.stack([distances.row(m) for m in medoid.tolist()])
-        idle = idle + 1 if improve(near, medoid, group, k) == 0 else 0
+        changes = improve(near, medoid, group, k) + exchange(near, medoid, group)
+        idle = idle + 1 if changes == 0 else 0
         if idle > bits:
             break
     return group, before, min(total, medoids(distances, group)[1])

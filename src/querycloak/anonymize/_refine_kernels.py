@@ -1,15 +1,20 @@
-"""Kernel of the refinement of groups: moves and swaps of users between groups with fixed medoids."""
+"""Kernels of the refinement of groups: moves, swaps and rounds of users between groups with fixed medoids."""
 
 from __future__ import annotations
+
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from querycloak.jit import kernel
 
-__all__ = ["improve"]
+__all__ = ["exchange", "improve"]
 
 Int32s = npt.NDArray[np.int32]
+
+NEVER: Final = 1 << 40
+"""A cost that no sum of distances outweighs."""
 
 
 @kernel
@@ -58,3 +63,71 @@ def improve(near: npt.NDArray[np.int32], medoid: Int32s, group: Int32s, k: int) 
             size[g] -= 1
             member[g, place] = member[g, size[g]]
     return changes
+
+
+@kernel
+def _costs(near: npt.NDArray[np.int32], medoid: Int32s, group: Int32s, g: int, cost: Any, who: Any) -> None:
+    """Fill row g of cost and who: what it costs to send a member of g to each group, and whom; medoids stay."""
+    cost[g, :] = NEVER
+    for u in range(len(group)):
+        if group[u] == g and medoid[g] != u:
+            for h in range(len(medoid)):
+                if h != g and np.int64(near[h, u]) - near[g, u] < cost[g, h]:
+                    cost[g, h] = np.int64(near[h, u]) - near[g, u]
+                    who[g, h] = u
+
+
+@kernel
+def _on_cycles(before: Int32s) -> npt.NDArray[np.bool_]:
+    """Mark the groups on cycles of the graph in which each group has one predecessor, -1 = none."""
+    on = np.zeros(len(before), dtype=np.bool_)
+    seen = np.full(len(before), -1, dtype=np.int32)
+    for start in range(len(before)):
+        at = start
+        while at >= 0 and seen[at] < 0:
+            seen[at] = start
+            at = before[at]
+        if at >= 0 and seen[at] == start and not on[at]:
+            while not on[at]:
+                on[at] = True
+                at = before[at]
+    return on
+
+
+@kernel
+def exchange(near: npt.NDArray[np.int32], medoid: Int32s, group: Int32s) -> int:
+    """Pass users round in circles of groups as long as that pays; changes `group`, gives the number of circles' edges.
+
+    A circle g, h, … g in which each group sends one member to the next keeps all sizes. It pays if its edges' costs add
+    up to less than 0: a negative cycle of the graph of groups, found by Bellman and Ford. Where there is none, no
+    assignment of users to these medoids with these sizes is better.
+    """
+    groups = len(medoid)
+    cost = np.empty((groups, groups), dtype=np.int64)
+    who = np.full((groups, groups), -1, dtype=np.int32)
+    for g in range(groups):
+        _costs(near, medoid, group, g, cost, who)
+    changes = 0
+    while True:
+        reached = np.zeros(groups, dtype=np.int64)
+        before = np.full(groups, -1, dtype=np.int32)
+        on = np.zeros(groups, dtype=np.bool_)
+        lower = True
+        while lower and not on.any():
+            lower = False
+            for h in range(groups):
+                for g in range(groups):
+                    if reached[g] + cost[g, h] < reached[h]:
+                        reached[h] = reached[g] + cost[g, h]
+                        before[h] = g
+                        lower = True
+            on = _on_cycles(before)
+        if not on.any():
+            return changes
+        for h in range(groups):
+            if on[h]:
+                group[who[before[h], h]] = h
+                changes += 1
+        for g in range(groups):
+            if on[g]:
+                _costs(near, medoid, group, g, cost, who)
