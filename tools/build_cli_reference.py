@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import typer.main
+
 from querycloak.catalog import METHODS
 from querycloak.cli.app import app
 from querycloak.cli.setting_options import describe_options
@@ -20,11 +22,10 @@ def reference() -> str:
         "",
         "Made by `python tools/build_cli_reference.py`; a test compares it with the commands.",
         "",
-        "Exit codes: 0 done; 1 a check failed (`attack --max-risk`, `verify`); 2 the user's mistake, with one sentence that says",
-        "where and what to do; 130 interrupted. A command that fails leaves no half-written file.",
+        "Exit codes: 0 done; 1 a check failed (`attack --max-risk`, `verify`); 2 the user's mistake, with one sentence",
+        "that says where and what to do; 130 interrupted. A command that fails leaves no half-written file.",
     ]
-    group = typer.main.get_command(app)
-    for name, command in sorted(group.commands.items()):  # type: ignore[attr-defined]
+    for name, command in _commands(typer.main.get_command(app)):
         lines += ["", f"## querycloak {name}", "", *_paragraphs(command.help or "")]
         rows = [_row(p) for p in command.params if p.name != "help" and not getattr(p, "hidden", False)]
         if rows:
@@ -34,6 +35,14 @@ def reference() -> str:
         lines += [f"### {method.name}", "", f"{method.summary[0].upper()}{method.summary[1:]}.", ""]
         lines += [f"- {line}" for line in describe_options(method.settings)] + [""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _commands(group: Any, above: str = "") -> list[tuple[str, Any]]:
+    """Give the commands by name, those of a group as `group command`."""
+    out: list[tuple[str, Any]] = []
+    for name, command in sorted(group.commands.items()):
+        out += _commands(command, f"{name} ") if hasattr(command, "commands") else [(above + name, command)]
+    return out
 
 
 def _paragraphs(text: str) -> list[str]:

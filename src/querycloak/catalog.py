@@ -96,8 +96,8 @@ ATTACKS: dict[str, Check] = {
             _LOGS,
             ("concepts", "taxonomy"),
         ),
-        _check("attack", "uniqueness", "queries under one id only; users singled out by a pair of queries", _LOGS),
         _check("attack", "record-linkage", "knows the whole log, links users by queries in common", ("log",)),
+        _check("attack", "uniqueness", "queries under one id only; users singled out by a pair of queries", _LOGS),
         _check("attack", "personal-identifiers", "mail, phone, card numbers and the like left in the text", _TABLES),
     )
 }
@@ -107,14 +107,6 @@ MEASURES: dict[str, Check] = {
     m.name: m
     for m in (
         _check("measure", "kept", "share of query volume and of distinct queries kept; rows per user", _TABLES),
-        _check("measure", "top-queries", "rank correlation of the most frequent queries", _TABLES),
-        _check(
-            "measure",
-            "topics",
-            "how far the shares of topics have moved",
-            ("log", "items", "counts", "stream"),
-            ("concepts", "release_concepts", "taxonomy"),
-        ),
         _check(
             "measure",
             "information-loss",
@@ -128,6 +120,28 @@ MEASURES: dict[str, Check] = {
             "share of queries whose category remains in the user's published log",
             ("log",),
             ("concepts", "taxonomy", "directory", "resolver"),
+        ),
+        _check("measure", "top-queries", "rank correlation of the most frequent queries", _TABLES),
+        _check(
+            "measure",
+            "topics",
+            "how far the shares of topics have moved",
+            ("log", "items", "counts", "stream"),
+            ("concepts", "release_concepts", "taxonomy"),
+        ),
+        _check(
+            "measure",
+            "profile-divergence",
+            "how far each user's topic profile has moved",
+            _LOGS,
+            ("concepts", "release_concepts", "taxonomy"),
+        ),
+        _check(
+            "measure",
+            "unchanged",
+            "share of queries that came out as they went in",
+            ("log", "items"),
+            ("concepts", "release_concepts"),
         ),
     )
 }
@@ -180,6 +194,26 @@ METHODS: dict[str, Method] = {
             "ClickGraphRemoval",
             "queries that point to a site, and those that join the query graph, left out",
             "none",
+        ),
+        _batch(
+            "semantic-dp",
+            "SemanticDp",
+            "each query replaced by one drawn near its meaning; as many rows per user as before",
+            "epsilon-differential privacy of the concepts of each user's queries",
+            ("concepts", "taxonomy"),
+        ),
+        _batch(
+            "histogram-dp",
+            "HistogramDp",
+            "a noisy histogram of concepts for each user",
+            "epsilon-differential privacy of each user's queries",
+            ("concepts", "taxonomy"),
+        ),
+        _batch(
+            "frequent-queries",
+            "FrequentQueries",
+            "a table of the queries that many users asked, with noisy counts; or the log of them",
+            "(epsilon, delta)-differential privacy of each user",
         ),
     )
 }

@@ -255,8 +255,8 @@ class PrivacyStatement:
 
     def short(self) -> str:
         """Give the lines that the command line prints."""
-        kept, rows = self.counts_out.get("rows", 0), self.counts_in.get("rows", 0)
-        lines = [f"{self.method}: {rows:,} rows in, {kept:,} out", f"guarantee: {self.model}"]
+        rows_in = f"{self.counts_in['rows']:,} rows in, " if "rows" in self.counts_in else ""
+        lines = [f"{self.method}: {rows_in}{self.counts_out.get('rows', 0):,} rows out", f"guarantee: {self.model}"]
         lines += [f"  covers: {text}" for text in self.covers]
         lines += [f"  does not cover: {text}" for text in self.does_not_cover]
         lines += [f"  dropped: {n:,} rows, {reason}" for reason, n in self.dropped.items() if n]

@@ -12,6 +12,7 @@ querycloak.errors.ParameterError: Example.k must be an integer >= 2, got 1.
 from __future__ import annotations
 
 import math
+import operator
 import types
 import typing
 from dataclasses import MISSING, asdict, dataclass, field, fields
@@ -22,6 +23,8 @@ from querycloak.errors import ParameterError, UnknownNameError
 __all__ = ["Settings", "setting", "setting_type"]
 
 T = typing.TypeVar("T")
+
+_SIGNS = {"minimum": ">=", "above": ">", "below": "<"}
 
 
 def setting(
@@ -35,7 +38,7 @@ def setting(
 ) -> T:
     """One field of a settings class: its default, one line of help, and what it may be."""
     metadata = {"help": help, "minimum": minimum, "above": above, "below": below, "choices": choices}
-    return cast("T", field(default=default, metadata=metadata))
+    return field(default=default, metadata=metadata)
 
 
 def setting_type(owner: type[Settings], name: str) -> type:
@@ -80,21 +83,21 @@ class Settings:
 
 def _judge(value: object, kind: type, rule: typing.Mapping[str, Any]) -> tuple[str, bool]:
     """Give what was expected, in words, and whether the value is that."""
-    bounds = [
-        (f">= {rule.get('minimum')}", rule.get("minimum"), lambda v, b: v >= b),
-        (f"> {rule.get('above')}", rule.get("above"), lambda v, b: v > b),
-        (f"< {rule.get('below')}", rule.get("below"), lambda v, b: v < b),
-    ]
-    bounds = [b for b in bounds if b[1] is not None]
-    words = " and ".join(b[0] for b in bounds)
+    bounds = [(sign, rule[name]) for name, sign in _SIGNS.items() if rule.get(name) is not None]
+    words = " and ".join(f"{sign} {bound}" for sign, bound in bounds)
     if rule.get("choices"):
         return "one of " + ", ".join(rule["choices"]), value in rule["choices"]
     if kind is bool:
         return "true or false", isinstance(value, bool)
     if kind is int:
         ok = isinstance(value, int) and not isinstance(value, bool)
-        return f"an integer {words}".strip(), ok and all(test(value, b) for _, b, test in bounds)
+        return f"an integer {words}".strip(), ok and _within(cast("float", value), bounds)
     if kind is float:
         ok = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        return f"a finite number {words}".strip(), ok and all(test(value, b) for _, b, test in bounds)
+        return f"a finite number {words}".strip(), ok and _within(cast("float", value), bounds)
     return f"of type {kind.__name__}", isinstance(value, kind)
+
+
+def _within(value: float, bounds: list[tuple[str, float]]) -> bool:
+    tests = {">=": operator.ge, ">": operator.gt, "<": operator.lt}
+    return all(tests[sign](value, bound) for sign, bound in bounds)

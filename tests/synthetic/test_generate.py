@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic.naive import broken_rules
+from naive.generated_log import broken_rules
 from synthetic.worlds import FOOD, digest, make
 
 from querycloak.errors import ParameterError, UnknownNameError

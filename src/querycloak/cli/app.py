@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from querycloak._version import __version__
-from querycloak.cli import anonymize, attack, compare, demo, generate, mapping, measure, methods, verify
+from querycloak.cli import anonymize, attack, compare, demo, generate, ledger, mapping, measure, methods, verify
 from querycloak.cli.setting_options import CompareCommand, GenerateCommand, MethodCommand
 
 __all__ = ["app"]
@@ -49,3 +49,4 @@ app.command("verify")(verify.verify)
 app.command("map")(mapping.map_query)
 app.command("generate", cls=GenerateCommand)(generate.generate)
 app.command("methods")(methods.methods)
+app.add_typer(ledger.app, name="ledger")

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from querycloak.records import AttackResult, Score
+from querycloak.report.comparison import UTILITY, Comparison, Run, recommend
+from querycloak.report.files import comparison_csv, run_from_json, run_to_json
+from querycloak.report.html import html_report, recommendation
+
+
+def run(name, rate, divergence, **more):
+    attack = AttackResult(attack="a", rate=rate, low=0, high=1, guess=0, bound=None, targets=9)
+    counted = AttackResult(attack="b", rate=1.0, low=0, high=1, guess=0, bound=None, targets=9, names_users=False)
+    score = Score(measure=UTILITY, value=divergence, better="lower")
+    return Run(name=name, method="m", settings={"k": 2}, attacks=(attack, counted), scores=(score,), **more)
+
+
+def comparison(*runs, max_risk=0.2):
+    return Comparison(version="0", log={"rows": 1}, seed=1, max_risk=max_risk, repeat="", topics={}, runs=runs)
+
+
+def test_only_attacks_that_name_users_are_the_risk():
+    assert run("x", 0.1, 0).risk == 0.1
+
+
+def test_the_most_useful_run_within_the_risk_is_recommended():
+    runs = [run("risky", 0.9, 0.0), run("good", 0.2, 0.3), run("dull", 0.1, 0.6)]
+    assert recommend(runs, 0.2).name == "good"
+    assert recommend(runs, 0.15).name == "dull"
+    assert recommend(runs, 0.05) is None
+
+
+def test_neither_the_baseline_nor_an_empty_release_is_recommended():
+    runs = [run("empty", 0.0, 1.0), run("base", 0.0, 0.0, baseline=True)]
+    assert recommend(runs, 1.0) is None
+    assert "do not publish" in recommendation(comparison(*runs))
+
+
+def test_a_run_goes_to_json_and_back():
+    made = run("x", 0.1, 0.2, group_sizes={3: 9}, seconds={"attack": 0.5})
+    assert run_from_json(run_to_json(made)) == made
+    assert run_from_json(b"{}") is None
+    assert run_from_json(b"\xff") is None
+
+
+def test_csv_has_one_line_per_number():
+    text = comparison_csv(comparison(run("x", 0.1, 0.2), Run(name="y", method="m", settings={}, error="why, because")))
+    assert 'y,m,error,,"why, because"' in text
+    assert "x,m,attack,a,0.1" in text
+
+
+def test_the_page_escapes_what_it_shows():
+    page = html_report(comparison(Run(name="<b>x</b>", method="m", settings={}, error="<script>alert(1)</script>")))
+    assert "<script" not in page
+    assert "<b>x" not in page
+
+
+def test_a_comparison_in_which_all_failed_still_has_a_page():
+    page = html_report(comparison(Run(name="x", method="m", settings={}, error="too few users")))
+    assert "failed: too few users" in page
