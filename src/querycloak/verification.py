@@ -69,9 +69,10 @@ def _order(release: Release) -> Finding:
 def _groups(release: Release, k: int) -> Finding:
     size = group_sizes(release.log)
     few = int((size < k).sum())
-    seen = (
-        f"groups of {int(size.min(initial=0)):,} to {int(size.max(initial=0)):,} users"
-        if few == 0
-        else f"{few:,} of {len(size):,} users share their log with fewer than {k - 1} others"
-    )
+    if not len(size):
+        seen = "nobody is published"
+    elif few == 0:
+        seen = f"groups of {int(size.min()):,} to {int(size.max()):,} users"
+    else:
+        seen = f"{few:,} of {len(size):,} users share their log with fewer than {k - 1} others"
     return Finding(f"every published user shares its log with at least {k - 1} others", few == 0, seen)

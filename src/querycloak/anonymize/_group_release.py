@@ -72,7 +72,7 @@ def release_groups(
         settings=settings.to_json(),
         version=__version__,
         model=f"k-anonymity of users, k = {settings.k}",
-        parameters={"k": settings.k},
+        parameters={"k": float(settings.k)},
         unit="user",
         covers=(
             f"every published user has the same bag of queries as at least {settings.k - 1} other published users",

@@ -56,8 +56,10 @@ def write_release(release: Release, path: str | Path) -> None:
     Figures that are not finite are left out of the statement: JSON has no word for them.
     """
     form = fit_form(release.log, without=frozenset({"user"} if release.kind == "counts" else ()))
-    figures = {name: n for name, n in release.statement.figures.items() if math.isfinite(n)}
-    statement = replace(release.statement, columns=tuple(c.name for c in form.columns), figures=figures)
+    figures = {name: float(n) for name, n in release.statement.figures.items() if math.isfinite(n)}
+    parameters = {name: float(n) for name, n in release.statement.parameters.items()}  # 5 is read back as 5.0
+    columns = tuple(c.name for c in form.columns)
+    statement = replace(release.statement, columns=columns, figures=figures, parameters=parameters)
     with writing(path, statement_path(path)) as (table, beside):
         write_to(table, release.log, form, path)
         table.seek(0)
