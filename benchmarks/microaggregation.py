@@ -50,6 +50,11 @@ class Clock:
         return f"{self.seconds:6.1f} s, {self.cpu:6.1f} s of CPU"
 
 
+def peak_memory():
+    """Gigabytes of this process at most so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
 def bags_for(users, concepts=30, seed=1):
     """Users of a generated log who ask about 30 concepts at most."""
     taxonomy = qc.load_taxonomy()
@@ -114,11 +119,11 @@ def in_blocks():
     print("\n200,000 users in blocks, k = 5")
     with Clock() as made:
         bags = bags_for(200_000)
-    print(f"  generated in {made.seconds:.0f} s; {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GB by then")
+    print(f"  generated in {made.seconds:.0f} s, peak memory by then {peak_memory():.1f} GB")
     with Clock() as clock:
         grouping = group_bags(bags, MdavSettings(k=K))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"  {clock}, {grouping.blocks} blocks, sizes {np.bincount(grouping.group).min()} to {np.bincount(grouping.group).max()}, peak {peak:.1f} GB")
+    size = np.bincount(grouping.group)
+    print(f"  {clock}, {grouping.blocks} blocks, groups of {size.min()} to {size.max()}, peak {peak_memory():.1f} GB")
 
 
 def cost_of_blocks():
@@ -132,7 +137,9 @@ def cost_of_blocks():
         loss = bench.measure(release, names=["information-loss"], seed=1)[0]
         at_80 = loss.details["with 80 clusters"]
         distance = release.statement.figures[key]
-        print(f"  blocks {blocks:>5}: L {loss.value:5.1f}, with 80 clusters {at_80:5.1f}, mean distance {distance:.4f}, {clock}")
+        print(
+            f"  blocks {blocks:>5}: L {loss.value:5.1f}, at 80 clusters {at_80:5.1f}, distance {distance:.4f}, {clock}"
+        )
 
 
 def by_urls():

@@ -40,7 +40,8 @@ def test_a_row_that_was_changed_is_found_twice(tmp_path) -> None:
 def test_rows_that_were_left_out_are_found(tmp_path) -> None:
     path = written(tmp_path)
     path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
-    assert not [f for f in qc.verify(path) if f.check == "the table has the stated number of rows"][0].holds
+    rows = next(f for f in qc.verify(path) if f.check == "the table has the stated number of rows")
+    assert not rows.holds
 
 
 def test_a_missing_statement_is_refused(tmp_path) -> None:

@@ -10,7 +10,7 @@ import argparse
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from querycloak.anonymize import syntactic_microaggregation as syntactic
 from querycloak.api import Workbench
 from querycloak.knowledge.directory import SiteDirectory
 from querycloak.knowledge.resolver import TableResolver
-from querycloak.synthetic import GeneratedLog
+
+if TYPE_CHECKING:
+    from querycloak.synthetic import GeneratedLog
 
 OUT = Path(__file__).parents[1] / "docs" / "methods"
 GROUPED = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numba
 import numpy as np
@@ -154,7 +155,8 @@ def test_a_log_without_urls_says_that_a_resolver_can_help() -> None:
     log = QueryLog.of(["a", "b"], ["tea", "coffee"])
     with pytest.raises(InputError, match="--resolver"):
         run("url-microaggregation", log, k=2)
-    release = qc.anonymize(log, "url-microaggregation", k=2, directory=sample_directory(), resolver=lambda _: "tea.example")
+    sites = sample_directory()
+    release = qc.anonymize(log, "url-microaggregation", k=2, directory=sites, resolver=lambda _: "tea.example")
     assert len(release.log.users) == 2
 
 
@@ -172,7 +174,7 @@ def test_wikipedia_is_skipped_and_the_best_ranked_site_counts() -> None:
     sites = SiteDirectory.of(["en.wikipedia.org", "tea.example", "car.example"], ["Top/Wiki", "Top/Tea", "Top/Cars"])
     urls = ["http://en.wikipedia.org/wiki/Tea", "http://car.example/x", "http://tea.example/y"]
     log = QueryLog.of(["a"] * 3, ["tea"] * 3, times=[5, 5, 5], urls=urls)
-    log = QueryLog(log.user, log.users, log.query, log.queries, log.time, np.array([1, 3, 2], np.int32), log.url, log.urls)
+    log = replace(log, rank=np.array([1, 3, 2], np.int32))
     found = query_categories(log, sites)
     assert [sites.taxonomy.label(c) for c in found.category] == ["Tea"]
 
@@ -186,8 +188,8 @@ def concept_logs(draw):
     users = draw(st.integers(3, 9))
     rows = []
     for u in range(users):
-        for _ in range(draw(st.integers(1, 5))):
-            rows.append((u, draw(st.integers(1, 7)), draw(st.integers(0, 2))))
+        asked = draw(st.lists(st.tuples(st.integers(1, 7), st.integers(0, 2)), min_size=1, max_size=5))
+        rows += [(u, concept, variant) for concept, variant in asked]
     log = QueryLog.of([f"user {u}" for u, _, _ in rows], [f"{'abc'[v]} about {c}" for _, c, v in rows])
     concept = np.array([c for _, c, _ in rows], dtype=np.int32)
     return taxonomy, log, ConceptLog(np.arange(len(rows)), log.user, log.query, concept)

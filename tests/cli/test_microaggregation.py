@@ -21,15 +21,15 @@ def log(tmp_path):
 @pytest.fixture
 def directory(tmp_path):
     path = tmp_path / "sites.tsv"
-    path.write_text("site\tcategory\ntea.example\tTop/Home/Tea\nsport.example\tTop/Sports\nhealth.example\tTop/Health\n")
+    path.write_text(
+        "site\tcategory\ntea.example\tTop/Home/Tea\nsport.example\tTop/Sports\nhealth.example\tTop/Health\n"
+    )
     return path
 
 
-@pytest.mark.parametrize(
-    "method", ["semantic-microaggregation", "plain-microaggregation", "syntactic-microaggregation", "word-microaggregation"]
-)
-def test_anonymize_then_verify(log, tmp_path, method):
-    out = tmp_path / "release.tsv"
+@pytest.mark.parametrize("family", ["semantic", "plain", "syntactic", "word"])
+def test_anonymize_then_verify(log, tmp_path, family):
+    out, method = tmp_path / "release.tsv", f"{family}-microaggregation"
     done = querycloak("anonymize", log, "-o", out, "--method", method, "--k", 4, "--min-query-users", 2)
     assert done.returncode == 0, done.stderr
     assert "guarantee: k-anonymity of users, k = 4" in done.stdout
@@ -57,7 +57,8 @@ def test_refine_and_blocks_are_options(log, tmp_path):
     assert "topical blocks" in done.stderr
     figures = json.loads((tmp_path / "release.tsv.statement.json").read_text())["statement"]["figures"]
     assert figures["blocks"] == 3
-    refused(querycloak(*words, "--blocks", "many"), "blocks must be auto, off, or a number of users >= 2k (6), got 'many'")
+    message = refused(querycloak(*words, "--blocks", "many"))
+    assert "blocks must be auto, off, or a number of users >= 2k (6), got 'many'" in message
 
 
 def test_a_tampered_release_exits_with_1(log, tmp_path):
@@ -81,7 +82,9 @@ def test_bad_input_is_refused_with_one_sentence(log, directory, tmp_path):
     narrow.write_text("site\ntea.example\n")
     refused(querycloak(*words, "url-microaggregation", "--directory", narrow), "narrow.tsv", "line 1")
     cut = tmp_path / "content.rdf.u8"
-    cut.write_text('<?xml version="1.0"?>\n<RDF xmlns:r="http://r">\n<Topic r:id="Top/Arts">\n<link r:resource="http://a.b')
+    cut.write_text(
+        '<?xml version="1.0"?>\n<RDF xmlns:r="http://r">\n<Topic r:id="Top/Arts">\n<link r:resource="http://a.b'
+    )
     refused(querycloak(*words, "url-microaggregation", "--directory", cut), "content.rdf.u8", "line 4")
     table = tmp_path / "resolver.tsv"
     table.write_text("query\turl\nonly one field\n")

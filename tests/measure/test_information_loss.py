@@ -15,8 +15,11 @@ from querycloak.measure.clusters import Tree, partition_distance
 from querycloak.records import QueryLog
 
 
+REAL = st.floats(0.01, 1)
+
+
 @st.composite
-def distances(draw, values=st.floats(0.01, 1)):
+def distances(draw, values=REAL):
     n = draw(st.integers(2, 12))
     drawn = draw(st.lists(values, min_size=n * n, max_size=n * n))
     d = np.triu(np.array(drawn, dtype=np.float64).reshape(n, n), 1)

@@ -97,7 +97,7 @@ def returns(before, start) -> bool:
 
 def refine(d, group, k) -> list[int]:
     group = list(group)
-    bits = max(max(group), 1).bit_length()
+    bits = max(*group, 1).bit_length()
     idle = 0
     for turn in range(200):
         medoid, _ = medoids(d, group, turn % bits)

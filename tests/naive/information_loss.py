@@ -9,7 +9,7 @@ from collections import Counter
 def ward(square) -> list[tuple[int, int, float]]:
     """Merge the nearest pair, ties the lowest, by Lance and Williams' update."""
     d = [list(row) for row in square]
-    size = {i: 1 for i in range(len(d))}
+    size = dict.fromkeys(range(len(d)), 1)
     merged = []
     while len(size) > 1:
         between, i, j = min((d[i][j], i, j) for i in size for j in size if i < j)
