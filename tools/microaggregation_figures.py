@@ -11,11 +11,13 @@ import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 
 import querycloak as qc
 from querycloak.anonymize import syntactic_microaggregation as syntactic
+from querycloak.anonymize._syntactic_kernels import syntactic_matrix
 from querycloak.api import Workbench
 from querycloak.knowledge.directory import SiteDirectory
 from querycloak.knowledge.resolver import TableResolver
@@ -47,17 +49,17 @@ def resolver_of(made: GeneratedLog) -> TableResolver:
     return TableResolver({q: [f"www.{h}"] for q, h, there in zip(texts, hosts, has.tolist(), strict=True) if there})
 
 
-def one_distance_for_all_k() -> None:
-    """Compute the syntactic distances once: they do not depend on k, and take a minute."""
-    kept: dict[str, Any] = {}
-    compute = syntactic.syntactic_matrix
+class Once:
+    """Computes the syntactic distances once: they do not depend on k, and take a minute or two."""
 
-    def once(*arguments: Any) -> Any:
-        if "matrix" not in kept:
-            kept["matrix"] = compute(*arguments)
-        return kept["matrix"]
+    def __init__(self) -> None:
+        self._kept: Any = None
 
-    syntactic.syntactic_matrix = once  # type: ignore[assignment]
+    def __call__(self, *arguments: Any) -> Any:
+        """Give what the first call gave."""
+        if self._kept is None:
+            self._kept = syntactic_matrix(*arguments)
+        return self._kept
 
 
 def figures_of(bench: Workbench, method: str, seed: int, **settings: Any) -> dict[str, Any]:
@@ -133,6 +135,21 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     path.write_text("\n".join([*parts, "</svg>"]) + "\n")
 
 
+def run_all(bench: Workbench, seed: int) -> list[dict[str, Any]]:
+    """Run every method at every k."""
+    rows: list[dict[str, Any]] = []
+    for k in KS:
+        for method in GROUPED:
+            rows.append({"name": method.split("-")[0], **figures_of(bench, method, seed, k=k)})
+            print(rows[-1], flush=True)
+        refined = figures_of(bench, "semantic-microaggregation", seed, k=k, refine=True)
+        rows.append({"name": "semantic refined", **refined})
+    for sites in (1, 2):
+        row = figures_of(bench, "click-graph-removal", seed, k=sites, sites=sites)
+        rows.append({"name": "click-graph", **row})
+    return rows
+
+
 def main() -> None:
     """Run everything and write it down."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -146,17 +163,8 @@ def main() -> None:
     listed = made.directory()
     directory = SiteDirectory.of(listed["site"], listed["category"], taxonomy)
     bench = Workbench(made.log, taxonomy, directory, resolver_of(made))
-    one_distance_for_all_k()
-    rows: list[dict[str, Any]] = []
-    for k in KS:
-        for method in GROUPED:
-            rows.append({"name": method.split("-")[0], **figures_of(bench, method, given.seed, k=k)})
-            print(rows[-1], flush=True)
-        refined = figures_of(bench, "semantic-microaggregation", given.seed, k=k, refine=True)
-        rows.append({"name": "semantic refined", **refined})
-    for sites in (1, 2):
-        row = figures_of(bench, "click-graph-removal", given.seed, k=sites, sites=sites)
-        rows.append({"name": "click-graph", **row})
+    with patch.object(syntactic, "syntactic_matrix", Once()):
+        rows = run_all(bench, given.seed)
     given.out.mkdir(exist_ok=True)
     (given.out / "microaggregation.json").write_text(json.dumps(rows, indent=1) + "\n")
     plot(rows, given.out / "microaggregation.svg")

@@ -14,7 +14,6 @@ from querycloak.measure._ward_kernels import ward
 from querycloak.measure.clusters import Tree, partition_distance
 from querycloak.records import QueryLog
 
-
 REAL = st.floats(0.01, 1)
 
 
