@@ -27,6 +27,7 @@ from querycloak.anonymize._group_settings import MdavSettings
 from querycloak.anonymize._grouping import group_bags
 from querycloak.anonymize._mdav import mdav
 from querycloak.api import Workbench
+from querycloak.measure.information_loss import information_loss
 from querycloak.randomness import Randomness
 from querycloak.semantics.bags import bags_of
 from querycloak.semantics.distance import distances_of
@@ -134,7 +135,8 @@ def cost_of_blocks():
     for blocks in ("off", "2500", "1000", "500", "125"):
         with Clock() as clock:
             release = bench.anonymize("semantic-microaggregation", seed=1, k=K, blocks=blocks)
-        loss = bench.measure(release, names=["information-loss"], seed=1)[0]
+        needs = {"concepts": bench.concepts, "release_concepts": bench.concepts_of(release), "taxonomy": bench.taxonomy}
+        loss = information_loss(made.log, release, Randomness(1), most_users=5000, **needs)[0]
         at_80 = loss.details["with 80 clusters"]
         distance = release.statement.figures[key]
         print(

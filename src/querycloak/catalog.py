@@ -131,6 +131,13 @@ MEASURES: dict[str, Check] = {
         ),
         _check(
             "measure",
+            "generalization",
+            "distortion by generalizing and suppressing concepts; length and level of what is published",
+            ("items",),
+            ("concepts", "release_concepts", "taxonomy"),
+        ),
+        _check(
+            "measure",
             "profile-divergence",
             "how far each user's topic profile has moved",
             _LOGS,
@@ -194,6 +201,20 @@ METHODS: dict[str, Method] = {
             "ClickGraphRemoval",
             "queries that point to a site, and those that join the query graph, left out",
             "none",
+        ),
+        _batch(
+            "clump",
+            "Clump",
+            "clusters of k similar users, each published as the concepts that all of its cluster have in common",
+            "k-anonymity of users' generalized transactions",
+            ("concepts", "taxonomy"),
+        ),
+        _batch(
+            "partition",
+            "Partition",
+            "users parted from the root of the taxonomy down, while k or more share the same concepts",
+            "k-anonymity of users' generalized transactions",
+            ("concepts", "taxonomy"),
         ),
         _batch(
             "semantic-dp",

@@ -248,6 +248,10 @@ class PrivacyStatement:
     figures: dict[str, float] = field(default_factory=dict)
     """what the method measured of its own release, such as distortion"""
 
+    def __post_init__(self) -> None:
+        for name in ("parameters", "figures"):  # 5 and 5.0 must not differ once written and read back
+            object.__setattr__(self, name, {key: float(value) for key, value in getattr(self, name).items()})
+
     @property
     def bound(self) -> float | None:
         """The chance of naming a user that the model allows: 1/k for k-anonymity, None where it says nothing."""

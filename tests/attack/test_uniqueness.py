@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import sys
+from unittest.mock import patch
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.attack import users_with_unique_pair
@@ -17,9 +21,11 @@ def shares(published):
     return {r.attack: r.rate for r in uniqueness(LOG, release, Randomness(1))}
 
 
-@given(st.lists(st.lists(st.sampled_from("abcde"), max_size=5), min_size=1, max_size=6))
-def test_equals_the_naive_twin(published):
-    found = shares(published)
+@pytest.mark.parametrize("most", [0, 1 << 28], ids=["marks", "bits"])
+@given(published=st.lists(st.lists(st.sampled_from("abcde"), max_size=5), min_size=1, max_size=70))
+def test_equals_the_naive_twin(published, most):
+    with patch.object(sys.modules["querycloak.attack.uniqueness"], "_BITS_AT_MOST", most):
+        found = shares(published)
     np.testing.assert_allclose(found["unique pairs"], np.mean(users_with_unique_pair([set(p) for p in published])))
     queries = {q for p in published for q in p}
     single = [q for q in queries if sum(q in p for p in published) == 1]

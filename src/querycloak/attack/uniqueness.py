@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from querycloak.attack._uniqueness_kernels import with_unique_pair
+from querycloak.attack._uniqueness_kernels import with_unique_pair, with_unique_pair_by_bits
 from querycloak.attack.interval import result_of
 from querycloak.progress import QUIET, Progress
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from querycloak.records import AttackResult, QueryLog, Release
 
 __all__ = ["uniqueness"]
+
+_BITS_AT_MOST: Final = 256 * 1024 * 1024
+"""Bytes that the table of bits may take; beyond that, marks are used."""
 
 
 def uniqueness(
@@ -39,7 +42,9 @@ def uniqueness(
     user_start = np.searchsorted(user, np.arange(n_users + 1)).astype(np.int64)
     by_query = np.lexsort((user, query))
     query_start = np.searchsorted(query[by_query], np.arange(n_queries + 1)).astype(np.int64)
-    found = with_unique_pair(user_start, user_query, query_start, user[by_query].astype(np.int32))
+    dense = n_queries * (n_users / 8) <= _BITS_AT_MOST
+    find = with_unique_pair_by_bits if dense else with_unique_pair
+    found = find(user_start, user_query, query_start, user[by_query].astype(np.int32))
     return [
         result_of("unique queries", (spread == 1).astype(np.float64), release, guess=0.0, names_users=False),
         result_of("unique pairs", found.astype(np.float64), release, guess=0.0, names_users=False),

@@ -1,0 +1,226 @@
+"""Figures of `docs/methods/clump.md` and `partition.md`: clump against partition on a generated log, over WordNet.
+
+Run: python tools/clump_figures.py [users] [queries]. Prints the tables as Markdown and draws docs/methods/clump.svg.
+Everything is seeded; only the times differ from run to run.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from querycloak import api
+from querycloak.anonymize.clump import Clump, clusters_of
+from querycloak.anonymize.partition import parts_of
+from querycloak.knowledge.generalization import Bags, Generalization, bags_of, generalization
+from querycloak.randomness import Randomness
+from querycloak.synthetic import Generate, generate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from querycloak.knowledge.taxonomy import Taxonomy
+
+KS = (5, 7, 10, 15)
+SEARCHES = (1, 5, 10, 30, 50, 100)
+SVG = Path(__file__).parents[1] / "docs" / "methods" / "clump.svg"
+COLOURS = {
+    "clump": "#1b6ca8",
+    "clump --refine": "#0b3c5d",
+    "clump --duplicates drop": "#7fb3d5",
+    "partition": "#c0392b",
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One clustering and its figures, with duplicates kept and dropped."""
+
+    kept: Generalization
+    dropped: Generalization
+    seconds: float
+
+
+def transactions(users: int, queries: int, taxonomy: Taxonomy) -> Bags:
+    """Generate a log, map its queries, and give the set of concepts of every user that has one."""
+    made = generate(Generate(users=users, queries=queries, clicks=False), taxonomy, Randomness(seed=1))
+    concepts = api.map_log(made.log, taxonomy)
+    bags = bags_of(concepts.user, concepts.concept, owners=users).distinct()
+    return bags.take(np.flatnonzero(bags.lengths > 0))
+
+
+def run(bags: Bags, taxonomy: Taxonomy, cluster: Callable[[], tuple[np.ndarray, Bags]]) -> Run:
+    """Time one clustering and cost what it publishes."""
+    start = time.process_time()
+    of, shared = cluster()
+    seconds = time.process_time() - start
+    dropped = shared.distinct()
+    return Run(
+        generalization(taxonomy, bags, shared.take(of)), generalization(taxonomy, bags, dropped.take(of)), seconds
+    )
+
+
+def clumped(bags: Bags, taxonomy: Taxonomy, **settings: object) -> Run:
+    """Run clump with some settings."""
+    return run(bags, taxonomy, lambda: clusters_of(bags, taxonomy, Clump.from_json(settings), Randomness(seed=1)))
+
+
+def parted(bags: Bags, taxonomy: Taxonomy, k: int) -> Run:
+    """Run partition."""
+    return run(bags, taxonomy, lambda: parts_of(bags, taxonomy, k))
+
+
+def table(head: list[str], rows: list[list[str]]) -> None:
+    """Print a table as Markdown."""
+    print("\n| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+
+
+def shown(found: Generalization) -> list[str]:
+    """Give distortion, length, level, share of root items, share suppressed."""
+    return [
+        f"{found.share:.1%}",
+        f"{found.length:.1f}",
+        f"{found.level:.2f}",
+        f"{found.root:.0%}",
+        f"{found.suppressed:.0%}",
+    ]
+
+
+def by_k(bags: Bags, taxonomy: Taxonomy) -> dict[str, list[Generalization]]:
+    """Compare the methods over k."""
+    series: dict[str, list[Generalization]] = {name: [] for name in COLOURS}
+    rows = []
+    for k in KS:
+        plain, refined = clumped(bags, taxonomy, k=k), clumped(bags, taxonomy, k=k, refine=True)
+        printed, baseline = clumped(bags, taxonomy, k=k, choose="total"), parted(bags, taxonomy, k)
+        for name, found, took in (
+            ("clump", plain.kept, plain.seconds),
+            ("clump --duplicates drop", plain.dropped, plain.seconds),
+            ("clump --refine", refined.kept, refined.seconds),
+            ("clump --choose total", printed.kept, printed.seconds),
+            ("clump --choose total --duplicates drop", printed.dropped, printed.seconds),
+            ("partition", baseline.kept, baseline.seconds),
+        ):
+            if name in series:
+                series[name].append(found)
+            rows.append([str(k), f"`{name}`", *shown(found), f"{took:.1f} s"])
+    table(["k", "method", "distortion", "length", "level", "root items", "suppressed", "CPU time"], rows)
+    return series
+
+
+def by_setting(bags: Bags, taxonomy: Taxonomy) -> dict[str, list[Generalization]]:
+    """Compare settings of clump at k = 5."""
+    series: dict[str, list[Generalization]] = {"rise": [], "total": []}
+    rows = []
+    for search in SEARCHES:
+        both = {choose: clumped(bags, taxonomy, search=search, choose=choose) for choose in series}
+        for choose, found in both.items():
+            series[choose].append(found.kept)
+        rows.append(
+            [str(search), *(f"{found.kept.share:.1%}" for found in both.values()), f"{both['rise'].seconds:.2f} s"]
+        )
+    table(["`--search`", "`--choose rise`", "`--choose total`", "CPU time"], rows)
+    rows = []
+    variants: list[tuple[str, dict[str, object]]] = [
+        ("default", {}),
+        ("--order increasing", {"order": "increasing"}),
+        ("--order random", {"order": "random"}),
+        ("--lcg printed", {"lcg": "printed"}),
+        ("--leftovers search", {"leftovers": "search"}),
+        ("--choose total --lcg printed", {"choose": "total", "lcg": "printed"}),
+        (
+            "--choose total --lcg printed --order increasing",
+            {"choose": "total", "lcg": "printed", "order": "increasing"},
+        ),
+        ("--order increasing --refine", {"order": "increasing", "refine": True}),
+        ("--order random --refine", {"order": "random", "refine": True}),
+    ]
+    variants += [(f"--refine --passes {n}", {"refine": True, "passes": n}) for n in (1, 2, 4, 8)]
+    for name, settings in variants:
+        found = clumped(bags, taxonomy, **settings)
+        rows.append([f"`{name}`", *shown(found.kept), f"{found.seconds:.1f} s"])
+    table(["k = 5", "distortion", "length", "level", "root items", "suppressed", "CPU time"], rows)
+    return series
+
+
+def by_size(bags: Bags, taxonomy: Taxonomy) -> None:
+    """Compare the methods over the number of users, at k = 5."""
+    rows = []
+    for users in sorted({min(n, len(bags.lengths)) for n in (1_000, 3_000, 10**9)}):
+        some = bags.take(np.arange(users))
+        ours, baseline = clumped(some, taxonomy).kept, parted(some, taxonomy, 5).kept
+        less = 1 - ours.distortion / baseline.distortion
+        rows.append([f"{users:,}", f"{ours.density:.3%}", f"{ours.share:.1%}", f"{baseline.share:.1%}", f"{less:.0%}"])
+    table(["users", "density", "`clump`", "`partition`", "less"], rows)
+
+
+def panel(left: int, title: str, ticks: list[str], lines: dict[str, list[float]], percent: bool) -> list[str]:
+    """Draw one panel: lines over evenly spaced ticks, from 0 to 100 % or to a multiple of 4."""
+    width, height, top = 250, 190, 46
+    highest = 1.0 if percent else 4.0 * math.ceil(max(max(values) for values in lines.values()) / 4)
+    out = [f'<text x="{left}" y="{top - 16}" font-weight="bold">{title}</text>']
+    for step in range(5):
+        y = top + height * (1 - step / 4)
+        value = highest * step / 4
+        label = f"{value:.0%}" if percent else f"{value:.0f}"
+        out.append(f'<line x1="{left}" y1="{y:.0f}" x2="{left + width}" y2="{y:.0f}" stroke="#ddd"/>')
+        out.append(f'<text x="{left - 6}" y="{y + 4:.0f}" text-anchor="end">{label}</text>')
+    xs = [left + 16 + (width - 32) * i / (len(ticks) - 1) for i in range(len(ticks))]
+    out += [
+        f'<text x="{x:.0f}" y="{top + height + 16}" text-anchor="middle">{tick}</text>'
+        for x, tick in zip(xs, ticks, strict=True)
+    ]
+    for name, values in lines.items():
+        points = [(x, top + height * (1 - v / highest)) for x, v in zip(xs, values, strict=True)]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        colour = COLOURS.get(name, {"rise": "#1b6ca8", "total": "#e59866"}.get(name, "#000"))
+        out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points]
+    return out
+
+
+def draw(over_k: dict[str, list[Generalization]], over_search: dict[str, list[Generalization]]) -> None:
+    """Draw the panels and the legend by hand: no plotting library."""
+    ks = [f"k = {k}" for k in KS]
+    parts = panel(50, "distortion, share of worst case", ks, {n: [g.share for g in s] for n, s in over_k.items()}, True)
+    parts += panel(360, "mean transaction length", ks, {n: [g.length for g in s] for n, s in over_k.items()}, False)
+    parts += panel(660, "mean level (root = 1)", ks, {n: [g.level for g in s] for n, s in over_k.items()}, False)
+    shares = {n: [g.share for g in s] for n, s in over_search.items()}
+    parts += panel(980, "distortion over --search, k = 5", [str(s) for s in SEARCHES], shares, True)
+    legend = [*COLOURS.items(), ("--choose rise", "#1b6ca8"), ("--choose total", "#e59866")]
+    for i, (name, colour) in enumerate(legend):
+        x = 50 + 190 * i
+        parts.append(f'<rect x="{x}" y="278" width="14" height="4" fill="{colour}"/>')
+        parts.append(f'<text x="{x + 20}" y="284">{name}</text>')
+    body = "\n".join(parts)
+    SVG.write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1260 300" font-family="sans-serif" font-size="12">\n'
+        f'<rect width="1260" height="300" fill="white"/>\n{body}\n</svg>\n'
+    )
+
+
+def main() -> None:
+    """Run all experiments."""
+    users = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    queries = int(sys.argv[2]) if len(sys.argv) > 2 else 28 * users
+    taxonomy = api.load_taxonomy()
+    bags = transactions(users, queries, taxonomy)
+    clumped(bags.take(np.arange(20)), taxonomy, refine=True)  # compile
+    parted(bags.take(np.arange(20)), taxonomy, 5)
+    print(f"{len(bags.lengths):,} users with a concept, {bags.lengths.mean():.1f} concepts each, {queries:,} queries")
+    over_k = by_k(bags, taxonomy)
+    over_search = by_setting(bags, taxonomy)
+    by_size(bags, taxonomy)
+    draw(over_k, over_search)
+
+
+if __name__ == "__main__":
+    main()
