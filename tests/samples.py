@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from querycloak.knowledge.directory import SiteDirectory
 from querycloak.records import QueryLog
 
 INTERESTS = [
@@ -24,3 +25,9 @@ def sample_log(users: int = 24, queries: int = 10) -> QueryLog:
             when.append(1_141_171_200 + 3600 * q + u)
             where.append(SITES[(u + q) % len(SITES)])
     return QueryLog.of(who, what, times=when, urls=where)
+
+
+def sample_directory() -> SiteDirectory:
+    """A directory that lists the sites of `sample_log`, all but one."""
+    paths = ["Top/Home/Tea", "Top/Sports/Water", "Top/Health/Medicine"]
+    return SiteDirectory.of(["tea.example", "sport.example", "health.example"], paths)

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from querycloak.knowledge.directory import SiteDirectory
+    from querycloak.knowledge.resolver import TableResolver
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.records import AttackResult, ConceptLog, Score
     from querycloak.synthetic import GeneratedLog
+    from querycloak.verification import Finding
 
 __all__ = [
     "QueryLog",
@@ -39,6 +41,8 @@ __all__ = [
     "attack",
     "explain",
     "generate",
+    "load_directory",
+    "load_resolver",
     "load_taxonomy",
     "map_log",
     "measure",
@@ -46,6 +50,7 @@ __all__ = [
     "read_release",
     "read_release_of",
     "read_truth",
+    "verify",
     "write_generated",
     "write_log",
     "write_release",
@@ -112,6 +117,27 @@ def explain(
 ) -> list[tuple[str, list[str]]]:
     """Show what a query maps to, step by step: (title, lines) of each step."""
     return mapper_of(load_taxonomy(taxonomy), mode).explain(query)
+
+
+def load_directory(path: str | PathLike[str], *, progress: Progress = QUIET) -> SiteDirectory:
+    """Load a directory of sites: a table of site and category path, or an Open Directory dump of content."""
+    from querycloak.knowledge.table import read_directory
+
+    return read_directory(Path(path), progress=progress)
+
+
+def load_resolver(path: str | PathLike[str]) -> TableResolver:
+    """Load a table of query and URL, which gives the site of queries without a click."""
+    from querycloak.knowledge.resolver import read_resolver
+
+    return read_resolver(Path(path))
+
+
+def verify(path: str | PathLike[str]) -> list[Finding]:
+    """Check from its files alone whether a release keeps what its statement says."""
+    from querycloak.verification import verify as run
+
+    return run(path)
 
 
 def generate(

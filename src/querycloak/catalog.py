@@ -96,6 +96,7 @@ ATTACKS: dict[str, Check] = {
             _LOGS,
             ("concepts", "taxonomy"),
         ),
+        _check("attack", "record-linkage", "knows the whole log, links users by queries in common", ("log",)),
         _check("attack", "uniqueness", "queries under one id only; users singled out by a pair of queries", _LOGS),
         _check(
             "attack",
@@ -113,6 +114,20 @@ MEASURES: dict[str, Check] = {
     m.name: m
     for m in (
         _check("measure", "kept", "share of query volume and of distinct queries kept; rows per user", _TABLES),
+        _check(
+            "measure",
+            "information-loss",
+            "do users fall into the same clusters as before",
+            _LOGS,
+            ("concepts", "release_concepts", "taxonomy"),
+        ),
+        _check(
+            "measure",
+            "srp",
+            "share of queries whose category remains in the user's published log",
+            ("log",),
+            ("concepts", "taxonomy", "directory", "resolver"),
+        ),
         _check(
             "measure",
             "category-emd",
@@ -161,6 +176,45 @@ METHODS: dict[str, Method] = {
             "sweep",
             "Sweep",
             "new user ids; queries with personal identifiers and rare queries left out (what naive publishers do)",
+            "none",
+        ),
+        _batch(
+            "semantic-microaggregation",
+            "SemanticMicroaggregation",
+            "users with like interests in groups of k, each group published with one log of real queries",
+            "k-anonymity of users",
+            ("concepts", "taxonomy"),
+        ),
+        _batch(
+            "plain-microaggregation",
+            "PlainMicroaggregation",
+            "the same without semantics: queries are only equal or different",
+            "k-anonymity of users",
+        ),
+        _batch(
+            "syntactic-microaggregation",
+            "SyntacticMicroaggregation",
+            "groups of k users whose queries are spelled, clicked and timed alike",
+            "k-anonymity of users",
+        ),
+        _batch(
+            "url-microaggregation",
+            "UrlMicroaggregation",
+            "groups of k users by the directory categories of the sites they clicked; random queries of each",
+            "k-anonymity of users",
+            ("directory", "resolver"),
+        ),
+        _batch(
+            "word-microaggregation",
+            "WordMicroaggregation",
+            "groups of k users by the directory categories of the words they asked; random queries of each",
+            "k-anonymity of users",
+            ("taxonomy", "directory"),
+        ),
+        _batch(
+            "click-graph-removal",
+            "ClickGraphRemoval",
+            "queries that point to a site, and those that join the query graph, left out",
             "none",
         ),
         _batch(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from samples import sample_log
+from samples import sample_directory, sample_log
 
 import querycloak as qc
 from querycloak.catalog import METHODS
@@ -24,7 +24,8 @@ COLUMNS = ("user", "query", "time", "rank", "url", "category")
 
 
 def run(name: str, log: QueryLog, seed: int | None = 5) -> Release:
-    return qc.anonymize(log, name, seed=seed)
+    directory = sample_directory() if "directory" in METHODS[name].needs else None
+    return qc.anonymize(log, name, seed=seed, directory=directory)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -26,6 +26,17 @@ def anonymize(
         typer.Option(help="Which column plays which role: `user=uid,query=q`.", show_default=False),
     ] = None,
     taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
+    directory: Annotated[
+        Path | None,
+        typer.Option(
+            help="Sites and their categories, for methods that look sites up: a table, or `content.rdf.u8`.",
+            show_default=False,
+        ),
+    ] = None,
+    resolver: Annotated[
+        Path | None,
+        typer.Option(help="Query and URL, a line each: the site of queries without a click.", show_default=False),
+    ] = None,
     truth: Annotated[
         Path | None,
         typer.Option(
@@ -61,6 +72,8 @@ def anonymize(
             method,
             seed=seed,
             taxonomy=taxonomy,
+            directory=None if directory is None else api.load_directory(directory, progress=progress),
+            resolver=None if resolver is None else api.load_resolver(resolver),
             progress=progress,
             **given_settings(context),
         )

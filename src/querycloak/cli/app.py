@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from querycloak._version import __version__
-from querycloak.cli import anonymize, attack, compare, demo, generate, ledger, mapping, measure, methods, stream
+from querycloak.cli import anonymize, attack, compare, demo, generate, ledger, mapping, measure, methods, stream, verify
 from querycloak.cli.setting_options import CompareCommand, GenerateCommand, MethodCommand, StreamCommand
 
 __all__ = ["app"]
@@ -46,6 +46,7 @@ app.command("stream", cls=StreamCommand)(stream.stream)
 app.command("attack")(attack.attack)
 app.command("measure")(measure.measure)
 app.command("compare", cls=CompareCommand)(compare.compare)
+app.command("verify")(verify.verify)
 app.command("map")(mapping.map_query)
 app.command("generate", cls=GenerateCommand)(generate.generate)
 app.command("methods")(methods.methods)

@@ -21,7 +21,7 @@ from querycloak.io.reader import guarded, read_with_form
 from querycloak.io.writer import fit_form, write_to
 from querycloak.records import LogForm, PrivacyStatement, QueryLog, Release, ReleaseKind
 
-__all__ = ["read_release", "read_statement", "statement_path", "write_release"]
+__all__ = ["is_intact", "read_release", "read_statement", "statement_path", "write_release"]
 
 VERSION: Final = 1
 """of the statement file"""
@@ -56,8 +56,10 @@ def write_release(release: Release, path: str | Path) -> None:
     Figures that are not finite are left out of the statement: JSON has no word for them.
     """
     form = fit_form(release.log, without=frozenset({"user"} if release.kind == "counts" else ()))
-    figures = {name: n for name, n in release.statement.figures.items() if math.isfinite(n)}
-    statement = replace(release.statement, columns=tuple(c.name for c in form.columns), figures=figures)
+    figures = {name: float(n) for name, n in release.statement.figures.items() if math.isfinite(n)}
+    parameters = {name: float(n) for name, n in release.statement.parameters.items()}  # 5 is read back as 5.0
+    columns = tuple(c.name for c in form.columns)
+    statement = replace(release.statement, columns=columns, figures=figures, parameters=parameters)
     with writing(path, statement_path(path)) as (table, beside):
         write_to(table, release.log, form, path)
         table.seek(0)
@@ -67,17 +69,27 @@ def write_release(release: Release, path: str | Path) -> None:
         beside.write(msgspec.json.format(msgspec.json.encode(_plain(file)), indent=2) + b"\n")
 
 
-def read_release(path: str | Path) -> Release:
-    """Read a release with its statement; one without the other, or one that was changed, is refused."""
+def read_release(path: str | Path, *, changed: bool = False) -> Release:
+    """Read a release with its statement; one without the other is refused.
+
+    So is a table that was changed since, but with `changed`: whoever checks a release reads that too.
+    """
     place = Path(path)
-    with guarded(place), place.open("rb") as table:
-        file = _read_statement_file(statement_path(place), place)
-        sha = hashlib.file_digest(table, "sha256").hexdigest()
-    if sha != file.release_sha256:
+    intact = is_intact(place)
+    file = _read_statement_file(statement_path(place), place)
+    if not intact and not changed:
         problem = f"its statement {statement_path(place).name} does not belong to this file, or the file was edited"
         raise InputError.at(place, problem)
     log = read_with_form(place, file.form)
     return Release(_with_numbers(replace(log, form=file.form)), file.statement, None, file.kind)
+
+
+def is_intact(path: str | Path) -> bool:
+    """Tell whether a release's table is the one that its statement was written for."""
+    place = Path(path)
+    with guarded(place), place.open("rb") as table:
+        file = _read_statement_file(statement_path(place), place)
+        return hashlib.file_digest(table, "sha256").hexdigest() == file.release_sha256
 
 
 def read_statement(path: str | Path) -> PrivacyStatement:

@@ -82,9 +82,8 @@ def read_directory(path: str | Path, taxonomy: Taxonomy | None = None, progress:
     head = [field.strip().lower() for field in lines[first].split(separator)]
     named = head[0] in _SITE
     if len(head) < 2 or (named and head[1] not in _CATEGORY):
-        raise InputError.at(
-            path, f"expected two columns, site and category path, found {', '.join(head[:5]) if named else 'one'}"
-        )
+        found = ", ".join(head[:5]) if named else "one"
+        raise InputError.at(path, f"expected two columns, site and category path, found {found}", first + 1)
     if named:
         lines[first] = ""
     table = pl.Series(lines).str.splitn(separator, 2).struct.unnest()

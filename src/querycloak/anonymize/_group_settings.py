@@ -1,0 +1,46 @@
+"""Settings that methods with groups of k users share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from querycloak.errors import ParameterError
+from querycloak.settings import Settings, setting
+
+__all__ = ["BLOCKS_ABOVE", "BLOCK_USERS", "GroupSettings", "MdavSettings"]
+
+BLOCKS_ABOVE: Final = 20_000
+"""`blocks = auto` cuts logs with more users than this"""
+BLOCK_USERS: Final = 5_000
+"""users of a block that `auto` makes"""
+
+
+@dataclass(frozen=True)
+class GroupSettings(Settings):
+    """What all methods with groups of users ask."""
+
+    k: int = setting(5, "smallest group: every published user shares its log with at least k - 1 others", minimum=2)
+    min_query_users: int = setting(
+        1, "publish only queries asked by at least this many users; 1 = all, as in the paper", minimum=1
+    )
+
+
+@dataclass(frozen=True)
+class MdavSettings(GroupSettings):
+    """What methods that group by MDAV ask beside."""
+
+    refine: bool = setting(False, "after grouping, move and swap users as long as groups become tighter")
+    blocks: str = setting("auto", "users grouped together at a time: auto (above 20,000 users), off, or a number")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.blocks not in {"auto", "off"} and not (self.blocks.isdecimal() and int(self.blocks) >= 2 * self.k):
+            expected = f"auto, off, or a number of users >= 2k ({2 * self.k})"
+            raise ParameterError.of(f"{type(self).__name__}.blocks", expected, self.blocks)
+
+    def block_users(self, n: int) -> int | None:
+        """Give the users per block for a log of n users; None = one block of all."""
+        if self.blocks == "off" or (self.blocks == "auto" and n <= BLOCKS_ABOVE):
+            return None
+        return BLOCK_USERS if self.blocks == "auto" else int(self.blocks)

@@ -1,0 +1,130 @@
+"""The directory category of each query: by the site that was clicked, or by the site that a resolver names.
+
+>>> from querycloak.knowledge.directory import SiteDirectory
+>>> from querycloak.records import QueryLog
+>>> log = QueryLog.of(["ann", "bob"], ["kings", "queens"], urls=["http://www.kings.com/2006", None])
+>>> sites = SiteDirectory.of(["kings.com", "chess.org"], ["Top/Arts", "Top/Games/Chess"])
+>>> found = query_categories(log, sites, {"queens": ["http://en.wikipedia.org/", "http://chess.org/queen"]}.get)
+>>> [sites.taxonomy.label(c) for c in found.category]
+['Arts', 'Chess']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.errors import InputError
+from querycloak.knowledge.addresses import split_addresses
+from querycloak.mapping.sites import categorise
+from querycloak.records import NO_CODE
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from querycloak.knowledge.directory import SiteDirectory
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.records import QueryLog
+
+__all__ = ["EventCategories", "Resolver", "query_categories"]
+
+Resolver = Callable[[str], str | Sequence[str] | None]
+"""Gives the result addresses of a query, the most significant first; promoted results are not among them."""
+
+_SKIPPED: Final = r"(^|\.)wikipedia\.org$"
+"""Hosts about everything: they stand in one category of the directory whatever the page is about."""
+
+
+@dataclass(frozen=True, eq=False)
+class EventCategories:
+    """The category of each query event of a log."""
+
+    taxonomy: Taxonomy
+    """of the directory"""
+    row: npt.NDArray[np.int64]
+    """int64[events], the first row of each event"""
+    category: npt.NDArray[np.int32]
+    """int32[events], a concept of the taxonomy, -1 = none"""
+
+
+def query_categories(
+    log: QueryLog, directory: SiteDirectory | None, resolver: Resolver | None = None
+) -> EventCategories:
+    """Find the category of every query event (Erola and Castellà-Roca, sections IV-A and IV-B).
+
+    An event's site is that of its best-ranked click that the directory lists; without one, that of the first result
+    the resolver gives which it lists. Only the domain is looked up, and Wikipedia is skipped. Without a directory, the
+    log's own category paths are used.
+    """
+    if directory is None:
+        return _own_categories(log)
+    if log.url is None and resolver is None:
+        raise InputError(
+            "The log has no clicked URLs, so its queries have no site: "
+            "give a table of query and URL with --resolver (resolver=… in Python)."
+        )
+    row = np.flatnonzero(log.event)
+    category = _clicked(log, row, directory)
+    if resolver is not None:
+        missing = np.unique(log.query[row[category == NO_CODE]])
+        resolved = np.full(len(log.queries), NO_CODE, dtype=np.int32)
+        resolved[missing] = _resolved(log.queries.gather(missing), resolver, directory)
+        category = np.where(category == NO_CODE, resolved[log.query[row]], category)
+    return EventCategories(directory.taxonomy, row, category)
+
+
+def _own_categories(log: QueryLog) -> EventCategories:
+    from querycloak.knowledge.paths import tree_of_paths
+
+    if log.category is None or log.categories is None or len(log.categories) == 0:
+        raise InputError("The log has no category column: give a directory of sites with --directory (directory=…).")
+    taxonomy, concept = tree_of_paths(log.categories.to_list(), name="categories of the log")
+    row = np.flatnonzero(log.event)
+    code = log.category[row]
+    return EventCategories(taxonomy, row, np.where(code == NO_CODE, NO_CODE, concept[code]).astype(np.int32))
+
+
+def _sites(addresses: pl.Series, directory: SiteDirectory) -> npt.NDArray[np.int32]:
+    """Give the category of each address by its domain alone; -1 for none and for Wikipedia."""
+    host = split_addresses(addresses)["host"]
+    found = categorise(host, directory)
+    found[host.str.contains(_SKIPPED).fill_null(value=False).to_numpy()] = NO_CODE
+    return found
+
+
+def _clicked(log: QueryLog, row: npt.NDArray[np.int64], directory: SiteDirectory) -> npt.NDArray[np.int32]:
+    """Give the category of the best-ranked listed click of each event: int32[events]."""
+    out = np.full(len(row), NO_CODE, dtype=np.int32)
+    if log.url is None or log.urls is None:
+        return out
+    found = np.append(_sites(log.urls, directory), np.int32(NO_CODE))[log.url]  # code -1 reads the last entry
+    listed = np.flatnonzero(found != NO_CODE)
+    event = np.searchsorted(row, listed, side="right") - 1
+    rank = np.zeros(len(listed)) if log.rank is None else log.rank[listed]
+    order = np.lexsort((listed, rank, event))
+    first = np.unique(event[order], return_index=True)
+    out[first[0]] = found[listed[order[first[1]]]]
+    return out
+
+
+def _resolved(queries: pl.Series, resolver: Resolver, directory: SiteDirectory) -> npt.NDArray[np.int32]:
+    """Ask the resolver for each query: int32[queries], the category of the first result that is listed."""
+    import polars as pl
+
+    addresses: list[str] = []
+    owner: list[int] = []
+    for i, text in enumerate(queries.to_list()):
+        results = resolver(text)
+        for address in [results] if isinstance(results, str) else results or ():
+            addresses.append(address)
+            owner.append(i)
+    out = np.full(len(queries), NO_CODE, dtype=np.int32)
+    found = _sites(pl.Series(addresses, dtype=pl.String), directory)
+    for i, category in reversed(list(zip(owner, found.tolist(), strict=True))):
+        if category != NO_CODE:
+            out[i] = category
+    return out

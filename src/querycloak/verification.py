@@ -1,0 +1,78 @@
+"""Does a release keep what its statement says? Checked from the published files alone.
+
+What can be seen in a file can be checked: that the table is the one the statement was written for, that its counts are
+right, that rows are in an order that tells nothing, and that every user shares its log with k - 1 others. Noise cannot
+be seen in one release: a differentially private one is not proved by its file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from querycloak.io.release import is_intact, read_release
+from querycloak.measure.equal_logs import group_sizes
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from querycloak.records import Release
+
+__all__ = ["Finding", "verify", "verify_release"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check: what should hold, whether it does, and what was seen."""
+
+    check: str
+    holds: bool
+    seen: str
+
+
+def verify(path: str | PathLike[str]) -> list[Finding]:
+    """Check a release on disk; a file without a statement, or with one that was edited, is refused."""
+    place = Path(path)
+    intact = is_intact(place)
+    seen = "digests agree" if intact else "the table was changed after its statement was written"
+    whole = Finding("the table is the one its statement was written for", intact, seen)
+    return [whole, *verify_release(read_release(place, changed=True))]
+
+
+def verify_release(release: Release) -> list[Finding]:
+    """Check the table of a release against its statement."""
+    log, statement = release.log, release.statement
+    found = [_count("rows", len(log), statement.counts_out.get("rows"))]
+    if release.kind in {"log", "items"}:
+        found.append(_count("users", len(np.unique(log.user)), statement.counts_out.get("users")))
+        found.append(_order(release))
+        if statement.unit == "user" and "k" in statement.parameters:
+            found.append(_groups(release, int(statement.parameters["k"])))
+    return [f for f in found if f is not None]
+
+
+def _count(what: str, seen: int, stated: int | None) -> Finding | None:
+    if stated is None:
+        return None
+    return Finding(f"the table has the stated number of {what}", seen == stated, f"{seen:,}, stated {stated:,}")
+
+
+def _order(release: Release) -> Finding:
+    ids = release.log.users.gather(release.log.user)
+    ordered = bool(ids.is_sorted())
+    return Finding("rows are ordered by published id", ordered, "they are" if ordered else "they are not")
+
+
+def _groups(release: Release, k: int) -> Finding:
+    size = group_sizes(release.log)
+    few = int((size < k).sum())
+    if not len(size):
+        seen = "nobody is published"
+    elif few == 0:
+        seen = f"groups of {int(size.min()):,} to {int(size.max()):,} users"
+    else:
+        seen = f"{few:,} of {len(size):,} users share their log with fewer than {k - 1} others"
+    return Finding(f"every published user shares its log with at least {k - 1} others", few == 0, seen)

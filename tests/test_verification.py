@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from releases import release_of
+from samples import sample_log
+
+import querycloak as qc
+from querycloak.errors import InputError
+from querycloak.records import QueryLog
+from querycloak.verification import verify_release
+
+
+def written(tmp_path, k=4):
+    path = tmp_path / "release.tsv"
+    qc.write_release(qc.anonymize(sample_log(), "semantic-microaggregation", k=k, seed=1), path)
+    return path
+
+
+def test_a_release_as_written_holds(tmp_path) -> None:
+    found = qc.verify(written(tmp_path))
+    assert [f.holds for f in found] == [True] * 5
+    assert "groups of 4 to" in found[-1].seen
+
+
+def test_a_row_that_was_changed_is_found_twice(tmp_path) -> None:
+    path = written(tmp_path)
+    lines = path.read_text().splitlines()
+    lines[1] = lines[1].partition("\t")[0] + "\tsomething else"
+    path.write_text("\n".join(lines) + "\n")
+    failed = [f.check for f in qc.verify(path) if not f.holds]
+    assert failed == [
+        "the table is the one its statement was written for",
+        "every published user shares its log with at least 3 others",
+    ]
+
+
+def test_rows_that_were_left_out_are_found(tmp_path) -> None:
+    path = written(tmp_path)
+    path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
+    rows = next(f for f in qc.verify(path) if f.check == "the table has the stated number of rows")
+    assert not rows.holds
+
+
+def test_a_missing_statement_is_refused(tmp_path) -> None:
+    path = written(tmp_path)
+    (tmp_path / "release.tsv.statement.json").unlink()
+    with pytest.raises(InputError, match="statement is missing"):
+        qc.verify(path)
+
+
+def test_items_are_compared_with_their_categories() -> None:
+    log = QueryLog.of(["a", "b"], ["x", "x"])
+    release = replace(release_of(log, [["x"], ["x"]], [0, 1], k=2), kind="items")
+    by_path = replace(release.log, category=np.array([0, 1], np.int32), categories=release.log.users)
+    groups = [f for f in verify_release(release) if "shares" in f.check]
+    assert [f.holds for f in groups] == [True]
+    groups = [f for f in verify_release(replace(release, log=by_path)) if "shares" in f.check]
+    assert [f.holds for f in groups] == [False]
+
+
+def test_rows_out_of_order_are_found() -> None:
+    log = QueryLog.of(["b", "a"], ["x", "x"])
+    release = release_of(log, [["x"], ["x"]], [0, 1], k=2)
+    shuffled = replace(release, log=log)
+    assert [f.holds for f in verify_release(shuffled) if "ordered" in f.check] == [False]
+    assert [f.holds for f in verify_release(release) if "ordered" in f.check] == [True]
+
+
+def test_a_release_without_a_model_has_no_groups_to_check(tmp_path) -> None:
+    path = tmp_path / "swept.tsv"
+    qc.write_release(qc.anonymize(sample_log(), "sweep", seed=1), path)
+    assert all(f.holds and "shares" not in f.check for f in qc.verify(path))
