@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.jit import kernel
+from querycloak.jit import inlined_kernel, kernel
 
 Bytes = npt.NDArray[np.uint8]
 Int32s = npt.NDArray[np.int32]
@@ -285,12 +285,10 @@ def code_texts(
                 break
             start = ends[c] if c > 0 else 0
             if hashes[c] == h and ends[c + 1] - start == length:
-                same = True
-                for j in range(length):
-                    if texts[start + j] != data[begin[i] + j]:
-                        same = False
-                        break
-                if same:
+                different = np.uint8(0)
+                for t in range(np.uint64(length)):  # unsigned, and to the end: compiled to many bytes at once
+                    different |= texts[np.uint64(start) + t] ^ data[np.uint64(begin[i]) + t]
+                if different == 0:
                     code[i] = c
                     break
             place = (place + 1) & mask
@@ -307,9 +305,16 @@ def fill_slots(hashes: Words, slots: Int32s) -> None:
         slots[place] = c
 
 
+@inlined_kernel
+def _copy(source: Bytes, begin: int, end: int, out: Bytes, at: int) -> int:
+    for i in range(np.uint64(end - begin)):  # unsigned: compiled to a copy of many bytes at once
+        out[np.uint64(at) + i] = source[np.uint64(begin) + i]
+    return at + end - begin
+
+
 @kernel
 def join_lines(
-    data: Bytes,
+    sources: tuple[Bytes, Bytes],
     pieces: Int64s,
     user: Int64s,
     bare: npt.NDArray[np.bool_],
@@ -319,30 +324,26 @@ def join_lines(
 ) -> Bytes:
     """Write records after each other, each with the text of its user between its two pieces.
 
-    pieces int64[n, 4] = begin and end of what stands before the user, and after it; bare bool[n] = the user stands
-    without quotes: a text that needs them gets them. needs_quotes uint8[users].
+    pieces int64[n, 4] = begin and end of what stands before the user, and after it, in the first source; a begin below
+    zero is ~begin, and all four are in the second. bare bool[n] = the user stands without quotes: a text that needs
+    them, by needs_quotes uint8[users], gets them.
     """
     size = 0
     for i in range(len(pieces)):
-        u = user[i]
-        size += pieces[i, 1] - pieces[i, 0] + pieces[i, 3] - pieces[i, 2] + 2
+        u, begin = user[i], pieces[i, 0] if pieces[i, 0] >= 0 else ~pieces[i, 0]
+        size += pieces[i, 1] - begin + pieces[i, 3] - pieces[i, 2] + 2
         size += ends[u + 1] - (ends[u] if u > 0 else 0)
     out, at = np.empty(size, np.uint8), 0
     for i in range(len(pieces)):
         u, quote = user[i], bare[i] and needs_quotes[user[i]]
-        for j in range(pieces[i, 0], pieces[i, 1]):
-            out[at] = data[j]
-            at += 1
+        begin = pieces[i, 0] if pieces[i, 0] >= 0 else ~pieces[i, 0]
+        at = _copy(sources[0] if pieces[i, 0] >= 0 else sources[1], begin, pieces[i, 1], out, at)
         if quote:
             out[at] = QUOTE
-            at += 1
-        for j in range(ends[u] if u > 0 else 0, ends[u + 1]):
-            out[at] = texts[j]
-            at += 1
+        at += quote
+        at = _copy(texts, ends[u] if u > 0 else 0, ends[u + 1], out, at)
         if quote:
             out[at] = QUOTE
-            at += 1
-        for j in range(pieces[i, 2], pieces[i, 3]):
-            out[at] = data[j]
-            at += 1
+        at += quote
+        at = _copy(sources[0] if pieces[i, 0] >= 0 else sources[1], pieces[i, 2], pieces[i, 3], out, at)
     return out[:at]

@@ -101,6 +101,8 @@ class Converter:
         self._tell_problems(data, spans)
         keep = spans[:, lines.STATUS] == lines.GOOD
         keep &= (node >= 0) if self.settings.unclassified == "keep" else (node > 0)
+        if keep.all():
+            return self._push(data, array, spans, node)
         return self._push(data, array, spans[keep], node[keep])
 
     def _skip(self, data: bytes) -> bytes:
@@ -154,7 +156,8 @@ class Converter:
         tree = self.engine.tree
         if len(tree) == 0:
             tree.node(UNCLASSIFIED)
-        good = spans[:, lines.STATUS] == lines.GOOD
+        fine = spans[:, lines.STATUS] == lines.GOOD
+        good: npt.NDArray[np.bool_] | slice = slice(None) if fine.all() else fine  # the spans of all are not copied
         node = np.zeros(len(spans), dtype=np.int32)
         if self.layout.has_category:
             chosen = spans[good]
@@ -200,10 +203,10 @@ class Converter:
         pieces[now, 2], pieces[now, 3] = mine[:, lines.USER + 1], mine[:, lines.LINE + 1]
         bare[now] = (mine[:, lines.FLAGS] & lines.QUOTED) == 0
         asker[now] = user[out.record[now] - first]
-        stored, at = [], len(data)
+        stored, at = [], 0
         for i in np.flatnonzero(~now).tolist():
             before, after, bare[i], asker[i] = self._waiting.pop(int(out.record[i]))
-            pieces[i] = (at, at + len(before), at + len(before), at + len(before) + len(after))
+            pieces[i] = (~at, at + len(before), at + len(before), at + len(before) + len(after))
             stored += [before, after]
             at += len(before) + len(after)
         stays = np.ones(len(spans), dtype=np.bool_)
@@ -212,8 +215,8 @@ class Converter:
             begin, end, user_begin, user_end = spans[i, :4].tolist()
             quoted = bool(spans[i, lines.FLAGS] & lines.QUOTED)
             self._waiting[first + i] = (data[begin:user_begin], data[user_end:end], not quoted, int(user[i]))
-        source = np.concatenate([array, np.frombuffer(b"".join(stored), dtype=np.uint8)]) if stored else array
-        text = lines.join_lines(source, pieces, out.user, bare, self._needs_quotes, self.ids.ends, self.ids.texts)
+        sources = (array, np.frombuffer(b"".join(stored), dtype=np.uint8))
+        text = lines.join_lines(sources, pieces, out.user, bare, self._needs_quotes, self.ids.ends, self.ids.texts)
         return Published(text.tobytes(), out.user, asker)
 
     def _name_users(self) -> None:
