@@ -39,11 +39,12 @@ def demo(
         checks = api.verify(release_path)
         repeat = f"querycloak demo -o {output} --seed {seed}"
         found = compare(bench, plan_runs(METHODS, GRID), output, seed=seed, repeat=repeat, progress=progress)
-    held = sum(check.holds for check in checks)
+    held = sum(check.holds is True for check in checks)
+    seen = sum(check.holds is not None for check in checks)
     naive = found.runs[0]
     typer.echo(release.statement.short() + "\n")
     typer.echo(f"log:       {log_path}  ({len(bench.log):,} rows of {USERS} users; generated, no real person)")
-    typer.echo(f"release:   {release_path}  (k = {K}; {held} of {len(checks)} checks of its statement hold)")
+    typer.echo(f"release:   {release_path}  (k = {K}; {held} of {seen} checks of its statement hold)")
     typer.echo(f"new ids alone: the worst attack finds {naive.risk:.0%} of the users")
     typer.echo(f"advice:    {recommendation(found)}")
     typer.echo(f"report:    {output / 'report.html'}")
