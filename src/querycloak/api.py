@@ -133,11 +133,11 @@ def load_resolver(path: str | PathLike[str]) -> TableResolver:
     return read_resolver(Path(path))
 
 
-def verify(path: str | PathLike[str]) -> list[Finding]:
-    """Check from its files alone whether a release keeps what its statement says."""
+def verify(path: str | PathLike[str], log: QueryLog | None = None) -> list[Finding]:
+    """Check from its files alone whether a release keeps what its statement says; with the log, its ids too."""
     from querycloak.verification import verify as run
 
-    return run(path)
+    return run(path, log)
 
 
 def generate(

@@ -78,12 +78,14 @@ def compare(
     seed: int = 1,
     max_risk: float = 0.2,
     repeat: str = "",
+    knowledge: str = "",
     progress: Progress = QUIET,
 ) -> Comparison:
     """Run all plans and write `results.json`, `results.csv` and `report.html` into the directory `output`.
 
-    Each finished run is kept in `output/runs`, by a digest of the log, the method, its settings, the seed and the
-    version: the same command goes on where it stopped.
+    Each finished run is kept in `output/runs`, by a digest of the log, `knowledge` (any text that tells one taxonomy or
+    directory from another), the method, its settings, the seed and the version: the same command goes on where it
+    stopped.
     """
     log = bench.log
     if len(log) == 0:
@@ -99,7 +101,7 @@ def compare(
     first, second = halves(log)
     first_bench = Workbench(first, bench.taxonomy, bench.directory, bench.resolver)
     second_bench = Workbench(second, bench.taxonomy, bench.directory, bench.resolver)
-    mark = _digest_of(log)
+    mark = _digest_of(log) + knowledge
     runs = []
     for number, plan in enumerate(plans, 1):
         place = store / f"{_key(mark, plan, seed, bench)}.json"

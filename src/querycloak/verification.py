@@ -1,8 +1,9 @@
 """Does a release keep what its statement says? Checked from the published files alone.
 
 What can be seen in a file can be checked: that the table is the one the statement was written for, that its counts are
-right, that rows are in an order that tells nothing, and that every user shares its log with k - 1 others. Noise cannot
-be seen in one release: a differentially private one is not proved by its file.
+right, that rows are in an order that tells nothing, that ids have the form of new ones, and that every user shares its
+log with k - 1 others. With the original log at hand, that no id of it is published. What a file cannot show is said
+too: noise, randomness, and without the log, where ids come from.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from querycloak.measure.equal_logs import group_sizes
 if TYPE_CHECKING:
     from os import PathLike
 
-    from querycloak.records import Release
+    from querycloak.records import QueryLog, Release
 
 __all__ = ["Finding", "verify", "verify_release"]
 
@@ -29,20 +30,24 @@ class Finding:
     """One check: what should hold, whether it does, and what was seen."""
 
     check: str
-    holds: bool
+    holds: bool | None
+    """None = the files cannot tell"""
     seen: str
 
 
-def verify(path: str | PathLike[str]) -> list[Finding]:
-    """Check a release on disk; a file without a statement, or with one that was edited, is refused."""
+def verify(path: str | PathLike[str], log: QueryLog | None = None) -> list[Finding]:
+    """Check a release on disk; a file without a statement, or with one that was edited, is refused.
+
+    With the log that the release was made from, its ids are compared too.
+    """
     place = Path(path)
     intact = is_intact(place)
     seen = "digests agree" if intact else "the table was changed after its statement was written"
     whole = Finding("the table is the one its statement was written for", intact, seen)
-    return [whole, *verify_release(read_release(place, changed=True))]
+    return [whole, *verify_release(read_release(place, changed=True), log)]
 
 
-def verify_release(release: Release) -> list[Finding]:
+def verify_release(release: Release, original: QueryLog | None = None) -> list[Finding]:
     """Check the table of a release against its statement."""
     log, statement = release.log, release.statement
     found = [_count("rows", len(log), statement.counts_out.get("rows"))]
@@ -51,7 +56,31 @@ def verify_release(release: Release) -> list[Finding]:
         found.append(_order(release))
         if statement.unit == "user" and "k" in statement.parameters:
             found.append(_groups(release, int(statement.parameters["k"])))
+        if statement.new_ids:
+            found += [_form_of_ids(release), _new_ids(release, original)]
+    if "epsilon" in statement.parameters:
+        found.append(Finding(statement.model, None, "noise cannot be seen in one release"))
+    found.append(
+        Finding(f"randomness: {statement.randomness}", None, "a file does not show where randomness came from")
+    )
     return [f for f in found if f is not None]
+
+
+def _form_of_ids(release: Release) -> Finding:
+    ids = release.log.users
+    new = int((ids.str.contains(r"^\d{12}$") | ids.str.contains(r"^[0-9a-f]{16}$")).sum())
+    seen = "12 digits, or 16 hexadecimal ones" if new == len(ids) else f"{len(ids) - new:,} ids have another form"
+    return Finding("published ids have the form of new ones", new == len(ids), seen)
+
+
+def _new_ids(release: Release, original: QueryLog | None) -> Finding:
+    check = "no id of the log is published"
+    if original is None:
+        return Finding(check, None, "the log is not at hand; give it with --log")
+    left = int(release.log.users.is_in(original.users.implode()).sum())
+    return Finding(
+        check, left == 0, "none" if left == 0 else f"{left:,} of {len(release.log.users):,} are ids of the log"
+    )
 
 
 def _count(what: str, seen: int, stated: int | None) -> Finding | None:

@@ -7,6 +7,7 @@ logs", as summed up by Batet et al. 2013, section 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -66,10 +67,7 @@ def syntactic_microaggregation(
             f"the log has {len(users):,}. Use semantic-microaggregation."
         )
     progress.start("comparing queries")
-    records, alphabet = _records(log, events, user, len(users))
-    longest = max(int(np.diff(records.letter_start).max()), int(np.diff(records.word_start).max()))
-    distances = Matrix(syntactic_matrix(records, alphabet, longest))
-    grouping = group_distances(distances, settings.k, progress, refined=settings.refine)
+    grouping = group_distances(_distances(log), settings.k, progress, refined=settings.refine)
     progress.start("writing the groups' logs")
     size = np.bincount(grouping.group)
     owner, query = by_frequency(grouping.group[user], log.query[events], size, random)
@@ -84,6 +82,16 @@ def syntactic_microaggregation(
         dropped={f"asked by fewer than {settings.min_query_users} users": int(size[owner[~enough]].sum())},
         figures=grouping.figures(),
     )
+
+
+@lru_cache(maxsize=2)
+def _distances(log: QueryLog) -> Matrix:
+    """Compare all users with all; remembered, because a comparison asks for the same log with one k after another."""
+    events = np.flatnonzero(log.event)
+    users, user = np.unique(log.user[events], return_inverse=True)
+    records, alphabet = _records(log, events, user, len(users))
+    longest = max(int(np.diff(records.letter_start).max()), int(np.diff(records.word_start).max()))
+    return Matrix(syntactic_matrix(records, alphabet, longest))
 
 
 def by_frequency(

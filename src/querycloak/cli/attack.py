@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.options import ColumnsOption, DirectoryOption, ResolverOption, TaxonomyOption
+
 __all__ = ["attack"]
 
 
@@ -26,10 +28,10 @@ def attack(
             help="Exit with 1 where an attack names users at a rate above this.", min=0, max=1, show_default=False
         ),
     ] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Columns of the log: `user=uid,query=q`.", show_default=False)
-    ] = None,
-    taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
+    columns: ColumnsOption = None,
+    taxonomy: TaxonomyOption = "wordnet",
+    directory: DirectoryOption = None,
+    resolver: ResolverOption = None,
     seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -38,17 +40,16 @@ def attack(
     Each has a 95 % interval, the rate of blind guessing, and the bound that the release's statement claims.
     """
     from querycloak import api
-    from querycloak.cli.inputs import parse_columns
+    from querycloak.cli.inputs import open_bench
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import attack_rows, print_json, print_table
     from querycloak.errors import CheckFailedError
 
     with ShownProgress() as progress:
         progress.tell_compiling()
-        original = api.read_log(log, columns=parse_columns(columns), progress=progress)
-        published = api.read_release_of(original, release, truth)
-        names = only.split(",") if only else None
-        results = api.attack(original, published, names=names, seed=seed, taxonomy=taxonomy, progress=progress)
+        bench = open_bench(log, columns, taxonomy, directory, resolver, progress)
+        published = api.read_release_of(bench.log, release, truth)
+        results = bench.attack(published, only.split(",") if only else None, seed)
     if as_json:
         print_json(results)
     else:

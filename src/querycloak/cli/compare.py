@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.options import ColumnsOption, DirectoryOption, ResolverOption, TaxonomyOption
 from querycloak.cli.setting_options import given_settings
 
 __all__ = ["compare"]
@@ -32,10 +33,10 @@ def compare(
     max_risk: Annotated[
         float, typer.Option(help="Recommend the most useful run whose worst attack is at most this.", min=0, max=1)
     ] = 0.2,
-    columns: Annotated[
-        str | None, typer.Option(help="Columns of the log: `user=uid,query=q`.", show_default=False)
-    ] = None,
-    taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
+    columns: ColumnsOption = None,
+    taxonomy: TaxonomyOption = "wordnet",
+    directory: DirectoryOption = None,
+    resolver: ResolverOption = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 1,
 ) -> None:
     """Run methods side by side on a log, attack and measure each release, and write a report.
@@ -45,9 +46,8 @@ def compare(
 
     Example: `querycloak compare log.tsv --methods sweep --min-query-users 2,5,20 -o comparison`
     """
-    from querycloak import api
     from querycloak.catalog import METHODS
-    from querycloak.cli.inputs import parse_columns, parse_grid
+    from querycloak.cli.inputs import digest_of_files, open_bench, parse_grid
     from querycloak.cli.progress import ShownProgress
     from querycloak.compare import compare as run
     from querycloak.compare import plan_runs
@@ -57,10 +57,12 @@ def compare(
     plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)))
     with ShownProgress() as progress:
         progress.tell_compiling()
-        queries = api.read_log(log, columns=parse_columns(columns), progress=progress)
-        bench = api.Workbench(queries, taxonomy, progress=progress)
+        bench = open_bench(log, columns, taxonomy, directory, resolver, progress)
+        known = digest_of_files(Path(taxonomy), directory, resolver)
         repeat = shlex.join(["querycloak", *sys.argv[1:]])
-        found = run(bench, plans, output, seed=seed, max_risk=max_risk, repeat=repeat, progress=progress)
+        found = run(
+            bench, plans, output, seed=seed, max_risk=max_risk, repeat=repeat, knowledge=known, progress=progress
+        )
     failed = [r for r in found.runs if r.error is not None]
     for r in failed:
         typer.echo(f"failed: {r.name}: {r.error}")

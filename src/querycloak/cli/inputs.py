@@ -10,7 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["check_outputs", "parse_columns", "parse_grid"]
+    from querycloak.progress import Progress
+    from querycloak.workbench import Workbench
+
+__all__ = ["check_outputs", "digest_of_files", "open_bench", "parse_columns", "parse_grid"]
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
@@ -46,6 +49,30 @@ def parse_grid(methods: Sequence[str], text: str | None, options: Mapping[str, s
             raise UnknownNameError.of("setting of these methods", name, kinds)
         out[name] = [convert(value, kinds[name], f"--{name.replace('_', '-')}") for value in values.split(",")]
     return out
+
+
+def open_bench(
+    log: Path, columns: str | None, taxonomy: str, directory: Path | None, resolver: Path | None, progress: Progress
+) -> Workbench:
+    """Read a log and its background knowledge, and say what the reader had to mend."""
+    from querycloak import api
+
+    progress.start("reading the log")
+    queries = api.read_log(log, columns=parse_columns(columns), progress=progress)
+    for kind, count in queries.problems.items():
+        progress.note(f"{log}: {count:,} {kind}")
+    sites = None if directory is None else api.load_directory(directory, progress=progress)
+    return api.Workbench(queries, taxonomy, sites, None if resolver is None else api.load_resolver(resolver), progress)
+
+
+def digest_of_files(*paths: Path | None) -> str:
+    """Give a digest of what the files hold; a path that is no file counts by its name."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(hashlib.sha256(path.read_bytes() if path and path.is_file() else str(path).encode()).digest())
+    return digest.hexdigest()
 
 
 def check_outputs(log: Path, *outputs: Path | None) -> None:

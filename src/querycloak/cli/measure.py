@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.options import ColumnsOption, DirectoryOption, ResolverOption, TaxonomyOption
+
 __all__ = ["measure"]
 
 
@@ -19,25 +21,24 @@ def measure(
     only: Annotated[
         str | None, typer.Option(help="Names of measures, separated by commas.", show_default=False)
     ] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Columns of the log: `user=uid,query=q`.", show_default=False)
-    ] = None,
-    taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
+    columns: ColumnsOption = None,
+    taxonomy: TaxonomyOption = "wordnet",
+    directory: DirectoryOption = None,
+    resolver: ResolverOption = None,
     seed: Annotated[int, typer.Option(help="Of the measures' random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run every measure that fits a release."""
     from querycloak import api
-    from querycloak.cli.inputs import parse_columns
+    from querycloak.cli.inputs import open_bench
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import measure_rows, print_json, print_table
 
     with ShownProgress() as progress:
         progress.tell_compiling()
-        original = api.read_log(log, columns=parse_columns(columns), progress=progress)
-        published = api.read_release_of(original, release, truth)
-        names = only.split(",") if only else None
-        scores = api.measure(original, published, names=names, seed=seed, taxonomy=taxonomy, progress=progress)
+        bench = open_bench(log, columns, taxonomy, directory, resolver, progress)
+        published = api.read_release_of(bench.log, release, truth)
+        scores = bench.measure(published, only.split(",") if only else None, seed)
     if as_json:
         print_json(scores)
     else:

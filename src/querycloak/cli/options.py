@@ -1,0 +1,33 @@
+"""Options that several subcommands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["ColumnsOption", "DirectoryOption", "ResolverOption", "TaxonomyOption"]
+
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option("--columns", help="Which column of the log plays which role: `user=uid,query=q`.", show_default=False),
+]
+TaxonomyOption = Annotated[
+    str,
+    typer.Option("--taxonomy", help="`wordnet`, or a file: paths, (child, parent) pairs, or `structure.rdf.u8`."),
+]
+DirectoryOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--directory",
+        help="Sites and their categories, for what looks sites up: a table, or `content.rdf.u8`.",
+        show_default=False,
+    ),
+]
+ResolverOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--resolver", help="Query and URL, a line each: the site of queries without a click.", show_default=False
+    ),
+]
