@@ -78,7 +78,8 @@ def test_a_live_stream_gives_what_can_leave_and_ends_on_ctrl_c():
         process.stdin.flush()
         second = read_some(process, 6)
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=60)
+        process.wait(timeout=60)  # with its input still open
+        rest, errors = process.communicate()
     finally:
         process.kill()
     assert first[0] == b"user\tquery\tcategory"

@@ -34,10 +34,8 @@ TOKEN_NODE, TOKEN_USER, TOKEN_OWN, TOKEN_FIRST = 5, 6, 7, 8
 # cells of counts
 ARENA_TOP, LARGEST, ENTRY_TOP, ENTRY_FREE, ENTRIES, SLOT_TOP, RECORD_FREE, TOKEN_FREE, WAITING, SEEN = range(10)
 CURSOR, PENDING, K = 10, 11, 12  # next random word; node that has not yet let out all it may, -1 = none
-CLASSES = 13  # free lists of blocks of 4 << c items begin here
-COUNTS = CLASSES + 28
-# columns of what left
-RECORD, NEW_USER, CANDIDATES, DELAY = range(4)
+CLASSES, COUNTS = 13, 41  # free lists of blocks of 4 << c items begin at CLASSES
+RECORD, NEW_USER, CANDIDATES, DELAY = range(4)  # columns of what left
 SPARE_DRAWS = 128  # a record takes at most 8; each is drawn again with a probability below 1/2 (in practice 2^-10)
 
 
