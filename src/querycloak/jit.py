@@ -21,7 +21,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 def kernel(function: F) -> F:
     """Compile on first use, cache on disk, release the lock while it runs."""
-    return cast("F", numba.njit(cache=True, nogil=True)(function))
+    return _compiled(function, parallel=False)
 
 
 def lean_kernel(function: F) -> F:
@@ -36,7 +36,15 @@ def inlined_kernel(function: F) -> F:
 
 def parallel_kernel(function: F) -> F:
     """Like `kernel`, with `prange` over the cores. Results must not depend on the number of threads."""
-    return cast("F", numba.njit(cache=True, nogil=True, parallel=True)(function))
+    return _compiled(function, parallel=True)
+
+
+def _compiled(function: F, *, parallel: bool) -> F:
+    """Compile with a cache where one can be written; a user without a writable home compiles in every process."""
+    try:
+        return cast("F", numba.njit(cache=True, nogil=True, parallel=parallel)(function))
+    except RuntimeError:  # "cannot cache function: no locator available"
+        return cast("F", numba.njit(nogil=True, parallel=parallel)(function))
 
 
 class _Listener(event.Listener):

@@ -38,7 +38,7 @@ class Randomness:
         """Say where the randomness comes from, for the privacy statement."""
         if self.seed is None:
             return "the operating system's random generator"
-        return f"seed {self.seed}: repeatable, for experiments only"
+        return "a seed: repeatable, for experiments only"
 
     def child(self, name: str) -> Randomness:
         """Give a source of its own to a named part, so that parts do not disturb each other's draws."""

@@ -8,7 +8,7 @@ Release(sweep, 2 rows)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -46,6 +46,13 @@ def load_taxonomy(source: Taxonomy | str | PathLike[str] = "wordnet") -> Taxonom
     from querycloak.knowledge.table import read_taxonomy
 
     return read_taxonomy(Path(source))
+
+
+def _seeded(release: Release) -> Release:
+    """Say in the statement what a seed costs, whatever the method."""
+    open_to = "made with a seed: who knows or guesses it can undo ids, draws and noise; for experiments, not to publish"
+    statement = replace(release.statement, does_not_cover=(*release.statement.does_not_cover, open_to))
+    return replace(release, statement=statement)
 
 
 @lru_cache(maxsize=4)
@@ -97,7 +104,9 @@ class Workbench:
         """Run a method by its catalog name. Without a seed, randomness is the operating system's."""
         entry = find_method(method)
         checked = entry.settings.from_json(settings)
-        return entry.function(self.log, checked, Randomness(seed), self.progress, **self._needs(entry.needs))
+        random = Randomness(seed).child(entry.name)
+        release = entry.function(self.log, checked, random, self.progress, **self._needs(entry.needs))
+        return release if seed is None else _seeded(release)
 
     def attack(
         self, release: Release, names: Sequence[str] | None = None, seed: int | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import stat
 
 import pytest
@@ -75,7 +76,7 @@ def test_a_foreign_log_is_refused(log, tmp_path):
     ("words", "parts"),
     [
         (["--method", "swep"], ["no method 'swep'", "Did you mean 'sweep'"]),
-        (["--method", "sweep", "--min-query-users", "0"], ["must be an integer >= 1, got 0"]),
+        (["--method", "sweep", "--min-query-users", "0"], ["--min-query-users must be an integer >= 1, got 0"]),
         (["--method", "sweep", "--min-query-users", "x"], ["--min-query-users must be an integer, got 'x'"]),
         (["--method", "sweep", "--min-query-users"], ["--min-query-users needs a value"]),
         (["--method", "sweep", "--columns", "user"], ["--columns takes role=column pairs"]),
@@ -121,7 +122,58 @@ def test_bad_logs_get_one_sentence_and_leave_nothing(tmp_path, make, part):
 def test_an_output_that_cannot_be_is_refused_before_any_work(log, tmp_path):
     refused(querycloak("anonymize", log, "-o", tmp_path, "-m", "sweep"), "is a directory")
     refused(querycloak("anonymize", log, "-o", tmp_path / "no" / "o", "-m", "sweep"), "does not exist")
-    refused(querycloak("anonymize", log, "-o", log, "-m", "sweep"), "is the input itself")
+    refused(querycloak("anonymize", log, "-o", log, "-m", "sweep"), "is also the input")
+    assert log.read_text().splitlines() == LINES
+
+
+def test_outputs_never_overwrite_an_input_or_each_other(log, tmp_path):
+    def words(**options):
+        flags = [word for name, value in options.items() for word in (f"--{name}", value)]
+        return querycloak("anonymize", log, "-o", tmp_path / "o", "-m", "sweep", *flags)
+
+    refused(words(truth=tmp_path / "o"), "is also the output")
+    refused(words(truth=tmp_path / "o.statement.json"), "is also the output")
+    beside = tmp_path / "o.statement.json"
+    beside.write_text("\n".join(LINES) + "\n")
+    refused(querycloak("anonymize", beside, "-o", tmp_path / "o", "-m", "sweep"), "is also the input")
+    ledger = tmp_path / "l.db"
+    ledger.write_text("spent")
+    settings = ["-m", "semantic-dp", "--ledger", ledger, "--per-user-queries", 5]
+    refused(querycloak("anonymize", log, "-o", ledger, *settings), "is also the input")
+    assert ledger.read_text() == "spent"
+    assert not (tmp_path / "o").exists()
+
+
+def test_a_device_is_no_output(log, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    refused(querycloak("anonymize", log, "-o", pipe, "-m", "sweep"), "not a file")
+    assert pipe.is_fifo()
+
+
+def test_a_table_without_users_has_no_truth_and_nothing_is_written(log, tmp_path):
+    done = querycloak(
+        "anonymize", log, "-o", tmp_path / "o", "-m", "frequent-queries", "--truth", tmp_path / "t", "--seed", 1
+    )
+    refused(done, "leave --truth out")
+    assert not list(tmp_path.glob("o*"))
+
+
+def test_an_empty_release_is_said_to_be_empty(log, tmp_path):
+    words = ["anonymize", log, "-o", tmp_path / "o", "-m", "sweep", "--min-query-users", 100, "--truth", tmp_path / "t"]
+    done = querycloak(*words)
+    assert done.returncode == 0
+    assert "The release is empty" in done.stderr
+    refused(querycloak("attack", log, tmp_path / "o", "--truth", tmp_path / "t"), "nothing to attack")
+
+
+def test_a_seeded_release_says_what_a_seed_costs(log, tmp_path):
+    done = querycloak("anonymize", log, "-o", tmp_path / "o", "-m", "sweep", "--seed", 12345)
+    assert "made with a seed" in done.stdout
+    assert "12345" not in (tmp_path / "o.statement.json").read_text()
+    querycloak("anonymize", log, "-o", tmp_path / "c", "-m", "clump", "--k", 2, "--seed", 12345)
+    ids = [{line.split("\t")[0] for line in (tmp_path / n).read_text().splitlines()[1:]} for n in "oc"]
+    assert ids[0].isdisjoint(ids[1]), "two methods with one seed must not share ids"
 
 
 def test_what_was_mended_is_counted(tmp_path):

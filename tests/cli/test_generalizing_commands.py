@@ -75,8 +75,8 @@ def test_the_file_alone_proves_k(place, options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--k", 1), "Clump.k must be an integer >= 2, got 1."),
-        (("--search", 0), "Clump.search must be an integer >= 1, got 0."),
+        (("--k", 1), "--k must be an integer >= 2, got 1."),
+        (("--search", 0), "--search must be an integer >= 1, got 0."),
         (("--k", 13), "clump with k = 13 needs 13 or more users with a concept, but 12 of 13 users have a concept"),
     ],
 )

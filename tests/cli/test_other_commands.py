@@ -83,3 +83,18 @@ def test_a_closed_pipe_ends_quietly(tmp_path):
         f"{sys.executable} -m querycloak methods | true", shell=True, capture_output=True, text=True, check=False
     )
     assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_behind_standard_output_is_one_sentence():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "querycloak", "methods"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "no space left" in done.stderr
+
+
+def test_a_wrong_command_line_is_one_sentence():
+    assert len(refused(querycloak("anonymize", "x", "--method", "sweep"), "--output").strip().splitlines()) == 1
+    refused(querycloak("nonsense"), "nonsense")

@@ -110,7 +110,7 @@ def _always_open(settings: GroupSettings) -> tuple[str, ...]:
     return (
         asked,
         "that some member of a group asked queries like the published ones",
-        "the number of queries of a group, about the mean of its members'",
+        "the length of a group's log, about the mean of its members', in concepts where users are compared by them",
     )
 
 

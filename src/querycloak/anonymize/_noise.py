@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.errors import UserError
+from querycloak.errors import ParameterError, UserError
 
 if TYPE_CHECKING:
     from querycloak.randomness import Randomness
@@ -20,10 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["add_noise", "check_library", "describe_noise", "scale_for"]
 
 _BLOCK = 1 << 18
+_WIDEST = 2.0**40  # of a scale: P(|noise| > 2^62) is then below exp(-4,000,000)
 
 
 def scale_for(sensitivity: float, epsilon: float) -> float:
-    """Give the scale sensitivity / ε, a hair wider, so that rounding never makes the noise too small."""
+    """Give the scale sensitivity / ε, a hair wider, so that rounding never makes the noise too small.
+
+    Noise so wide that 64-bit counts could overflow is refused: clipped noise is not the noise that was promised.
+    """
+    if not sensitivity < _WIDEST * epsilon:
+        raise ParameterError.of("epsilon", f"more than {sensitivity / _WIDEST:.3g}, or the noise overflows", epsilon)
     return sensitivity / epsilon * (1 + 2.0**-50)
 
 
@@ -44,7 +50,8 @@ def add_noise(
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     laplace = dp.m.make_laplace(*space, scale=scale)
-    assert laplace.map(sensitivity) <= epsilon  # type: ignore[no-untyped-call]
+    if laplace.map(sensitivity) > epsilon:  # type: ignore[no-untyped-call]
+        raise RuntimeError("OpenDP does not confirm that the noise is wide enough.")
     out = np.empty_like(counts)
     for at in range(0, len(counts), _BLOCK):
         out[at : at + _BLOCK] = laplace(counts[at : at + _BLOCK].tolist())

@@ -28,7 +28,7 @@ from querycloak._version import __version__
 from querycloak.anonymize._budget_kernels import take_fitting
 from querycloak.anonymize._domains import TOPICS_HELP, choose_domains, describe_domains
 from querycloak.anonymize._noise import add_noise, check_library, describe_noise
-from querycloak.anonymize.publish import count_in, count_out, publish
+from querycloak.anonymize.publish import count_out, publish
 from querycloak.progress import QUIET, Progress
 from querycloak.records import ConceptLog, PrivacyStatement, QueryLog, Release
 from querycloak.settings import Settings, setting
@@ -116,6 +116,9 @@ def histogram_dp(
     rank = np.empty(len(log.users), dtype=np.int64)
     rank[truth.user] = np.arange(len(truth.user))
     published = replace(published, extra=pl.DataFrame({"count": count[np.argsort(rank[user], kind="stable")]}))
+    dropped = {"further clicks of a query": int((~log.event).sum()), **_dropped(concepts, inside, taken)}
+    told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items())
+    progress.note(f"{len(log):,} rows in; not counted: {told} (not in the statement: these counts are exact)")
     statement = PrivacyStatement(
         method="histogram-dp",
         settings={**settings.to_json(), "topics": PurePath(settings.topics).name},
@@ -126,7 +129,7 @@ def histogram_dp(
         unit="user",
         covers=_covers(settings, describe_domains(taxonomy, domains)),
         does_not_cover=(
-            "how many users the log has is visible, and the counts of this statement are exact",
+            "how many users the log has is visible",
             "what all users have in common is published: the guarantee is about each user alone",
             "further releases of the same users add up",
         ),
@@ -136,9 +139,9 @@ def histogram_dp(
         ),
         randomness=describe_noise(random),
         new_ids=True,
-        counts_in=count_in(log),
+        counts_in={},
         counts_out=count_out(published),
-        dropped={"further clicks of a query": int((~log.event).sum()), **_dropped(concepts, inside, taken)},
+        dropped={},
     )
     return Release(published, statement, truth, kind="items")
 

@@ -3,28 +3,50 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line. Exit codes: 0 done, 1 a check failed, 2 the user's mistake, 130 interrupted."""
+    """Run the command line.
+
+    Exit codes: 0 done, 1 a check failed, 2 the user's mistake, 130 interrupted, 141 the reader of the output went away.
+    """
+    import typer
+
     from querycloak.cli.app import app
     from querycloak.errors import CheckFailedError, UserError
 
+    usage_error = typer.BadParameter.__mro__[2]  # what typer raises for a wrong command line; it has no public name
     try:
-        app()
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
     except UserError as error:
-        _fail(str(error), 2)
+        _fail(_as_option(str(error)), 2)
     except CheckFailedError as error:
         _fail(str(error), 1)
     except MemoryError:
         _fail("There is not enough memory for this. Cut the log into parts, or use a machine with more.", 2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         _fail("Interrupted; nothing was written.", 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except OSError as error:
+        _fail(f"Cannot go on: {(error.strerror or str(error)).lower()}.", 2)
+    except Exception as error:
+        if not isinstance(error, usage_error):
+            raise
+        _fail(f"{error.format_message()} See `querycloak --help`.", 2)  # type: ignore[attr-defined]
+    else:
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _as_option(message: str) -> str:
+    """Name a setting by its option: `Clump.k must be …` becomes `--k must be …`."""
+    return re.sub(r"^[A-Z]\w+\.(\w+) must be", lambda m: f"--{m[1].replace('_', '-')} must be", message)
 
 
 def _fail(message: str, code: int) -> None:

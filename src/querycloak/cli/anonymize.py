@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from querycloak.cli.options import ColumnsOption, DirectoryOption, ResolverOption, TaxonomyOption
+from querycloak.cli.options import ColumnsOption, DirectoryOption, FormatOption, ResolverOption, TaxonomyOption
 from querycloak.cli.setting_options import given_settings
+
+if TYPE_CHECKING:
+    from querycloak.progress import Progress
+    from querycloak.records import Release
 
 __all__ = ["anonymize"]
 
@@ -23,6 +27,7 @@ def anonymize(
         str, typer.Option("--method", "-m", help="Name of the method; see `querycloak methods`.", show_default=False)
     ],
     columns: ColumnsOption = None,
+    form: FormatOption = None,
     taxonomy: TaxonomyOption = "wordnet",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
@@ -48,12 +53,20 @@ def anonymize(
     from querycloak import api
     from querycloak.cli.inputs import check_outputs, open_bench
     from querycloak.cli.progress import ShownProgress
+    from querycloak.errors import UserError
+    from querycloak.io import statement_path
 
-    check_outputs(log, output, truth)
+    settings = given_settings(context)
+    ledger = settings.get("ledger")
+    inputs = [log, taxonomy, directory, resolver, settings.get("topics"), ledger, f"{ledger}.key" if ledger else None]
+    check_outputs(inputs, [output, statement_path(output), truth])
     with ShownProgress() as progress:
         progress.tell_compiling()
-        bench = open_bench(log, columns, taxonomy, directory, resolver, progress)
-        release = bench.anonymize(method, seed=seed, **given_settings(context))
+        bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
+        release = bench.anonymize(method, seed=seed, **settings)
+        _warn(release, progress)
+        if truth is not None and release.truth is None:
+            raise UserError(f"{method} publishes no users here, so there is no truth to write: leave --truth out.")
         progress.start("writing the release")
         api.write_release(release, output)
         if truth is not None:
@@ -61,3 +74,12 @@ def anonymize(
             progress.note(f"{truth} tells who is who in the release: keep it, never share it.")
     typer.echo(release.statement.short())
     typer.echo(f"release:   {output}\nstatement: {output}.statement.json")
+
+
+def _warn(release: Release, progress: Progress) -> None:
+    """Say so where little is left."""
+    before = release.statement.counts_in.get("query events", 0)
+    if len(release.log) == 0:
+        progress.note("The release is empty: nothing passed the settings.")
+    elif release.kind == "log" and len(release.log) < before / 10:
+        progress.note(f"Only {len(release.log):,} of {before:,} query events are published; the statement says why.")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.options import ColumnsOption, DirectoryOption, ResolverOption, TaxonomyOption
+from querycloak.cli.options import ColumnsOption, DirectoryOption, FormatOption, ResolverOption, TaxonomyOption
 
 __all__ = ["attack"]
 
@@ -16,11 +16,12 @@ def attack(
     log: Annotated[Path, typer.Argument(help="The original log.", show_default=False)],
     release: Annotated[Path, typer.Argument(help="A release of it, with its statement beside.", show_default=False)],
     truth: Annotated[
-        Path,
+        Path | None,
         typer.Option(
-            help="The release's truth, as `anonymize --truth` wrote it: needed to keep score.", show_default=False
+            help="The release's truth, as `anonymize --truth` wrote it: needed to keep score, but for counts.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     only: Annotated[str | None, typer.Option(help="Names of attacks, separated by commas.", show_default=False)] = None,
     max_risk: Annotated[
         float | None,
@@ -29,6 +30,7 @@ def attack(
         ),
     ] = None,
     columns: ColumnsOption = None,
+    form: FormatOption = None,
     taxonomy: TaxonomyOption = "wordnet",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
@@ -43,12 +45,16 @@ def attack(
     from querycloak.cli.inputs import open_bench
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import attack_rows, print_json, print_table
-    from querycloak.errors import CheckFailedError
+    from querycloak.errors import CheckFailedError, UserError
 
     with ShownProgress() as progress:
         progress.tell_compiling()
-        bench = open_bench(log, columns, taxonomy, directory, resolver, progress)
+        bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
         published = api.read_release_of(bench.log, release, truth)
+        if len(published.log) == 0:
+            raise UserError(f"{release} is empty: there is nothing to attack.")
+        if truth is None and published.kind != "counts":
+            raise UserError("Give the release's truth with --truth FILE: without it nobody can keep score.")
         results = bench.attack(published, only.split(",") if only else None, seed)
     if as_json:
         print_json(results)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.options import ColumnsOption, DirectoryOption, ResolverOption, TaxonomyOption
+from querycloak.cli.options import ColumnsOption, DirectoryOption, FormatOption, ResolverOption, TaxonomyOption
 from querycloak.cli.setting_options import given_settings
 
 __all__ = ["compare"]
@@ -34,6 +34,7 @@ def compare(
         float, typer.Option(help="Recommend the most useful run whose worst attack is at most this.", min=0, max=1)
     ] = 0.2,
     columns: ColumnsOption = None,
+    form: FormatOption = None,
     taxonomy: TaxonomyOption = "wordnet",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
@@ -51,13 +52,14 @@ def compare(
     from querycloak.cli.progress import ShownProgress
     from querycloak.compare import compare as run
     from querycloak.compare import plan_runs
+    from querycloak.errors import UserError
     from querycloak.report.html import recommendation
 
     chosen = sorted(METHODS) if methods == "all" else [m.strip() for m in methods.split(",")]
     plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)))
     with ShownProgress() as progress:
         progress.tell_compiling()
-        bench = open_bench(log, columns, taxonomy, directory, resolver, progress)
+        bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
         known = digest_of_files(Path(taxonomy), directory, resolver)
         repeat = shlex.join(["querycloak", *sys.argv[1:]])
         found = run(
@@ -66,5 +68,7 @@ def compare(
     failed = [r for r in found.runs if r.error is not None]
     for r in failed:
         typer.echo(f"failed: {r.name}: {r.error}")
+    if all(r.error is not None or r.baseline for r in found.runs):
+        raise UserError(f"None of the runs came through; {output / 'report.html'} says why.")
     typer.echo(recommendation(found))
     typer.echo(f"{output / 'report.html'}\n{output / 'results.json'}\n{output / 'results.csv'}")

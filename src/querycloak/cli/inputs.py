@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from querycloak.errors import OutputError, UnknownNameError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from querycloak.progress import Progress
     from querycloak.workbench import Workbench
@@ -52,13 +52,21 @@ def parse_grid(methods: Sequence[str], text: str | None, options: Mapping[str, s
 
 
 def open_bench(
-    log: Path, columns: str | None, taxonomy: str, directory: Path | None, resolver: Path | None, progress: Progress
+    log: Path,
+    columns: str | None,
+    form: str | None,
+    taxonomy: str,
+    directory: Path | None,
+    resolver: Path | None,
+    progress: Progress,
 ) -> Workbench:
     """Read a log and its background knowledge, and say what the reader had to mend."""
     from querycloak import api
 
+    if str(log) == "-":
+        raise UserError("Standard input is not read here: give a file. `querycloak stream` reads standard input.")
     progress.start("reading the log")
-    queries = api.read_log(log, columns=parse_columns(columns), progress=progress)
+    queries = api.read_log(log, columns=parse_columns(columns), format=form, progress=progress)
     for kind, count in queries.problems.items():
         progress.note(f"{log}: {count:,} {kind}")
     sites = None if directory is None else api.load_directory(directory, progress=progress)
@@ -75,12 +83,15 @@ def digest_of_files(*paths: Path | None) -> str:
     return digest.hexdigest()
 
 
-def check_outputs(log: Path, *outputs: Path | None) -> None:
-    """Refuse, before any work is done, an output that cannot be written or that would overwrite the log."""
+def check_outputs(inputs: Sequence[Path | str | None], outputs: Sequence[Path | None]) -> None:
+    """Refuse, before any work is done, outputs that cannot be written or would overwrite an input or each other."""
     from querycloak.io import check_output
 
+    taken = {Path(i).resolve(): f"the input {i}" for i in inputs if i is not None and Path(i).exists()}
     for output in outputs:
-        if output is not None:
-            check_output(output)
-            if output.exists() and log.exists() and output.samefile(log):
-                raise OutputError(f"{output} is the input itself: choose another output.")
+        if output is None:
+            continue
+        place = check_output(output).resolve()
+        if place in taken:
+            raise OutputError(f"{output} is also {taken[place]}: choose another output.")
+        taken[place] = f"the output {output}"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.options import ColumnsOption, DirectoryOption, ResolverOption, TaxonomyOption
+from querycloak.cli.options import ColumnsOption, DirectoryOption, FormatOption, ResolverOption, TaxonomyOption
 
 __all__ = ["measure"]
 
@@ -22,6 +22,7 @@ def measure(
         str | None, typer.Option(help="Names of measures, separated by commas.", show_default=False)
     ] = None,
     columns: ColumnsOption = None,
+    form: FormatOption = None,
     taxonomy: TaxonomyOption = "wordnet",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
@@ -36,7 +37,7 @@ def measure(
 
     with ShownProgress() as progress:
         progress.tell_compiling()
-        bench = open_bench(log, columns, taxonomy, directory, resolver, progress)
+        bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
         published = api.read_release_of(bench.log, release, truth)
         scores = bench.measure(published, only.split(",") if only else None, seed)
     if as_json:

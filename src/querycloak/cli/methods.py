@@ -24,5 +24,8 @@ def methods(
         return
     entry = method(name)
     typer.echo(f"{entry.name}: {entry.summary}\nguarantee: {entry.guarantee}")
+    takes = [f"--{need}" for need in entry.needs if need in {"taxonomy", "directory", "resolver"}]
+    if takes:
+        typer.echo(f"also takes: {', '.join(takes)}")
     for line in describe_options(entry.settings):
         typer.echo("  " + line.replace("`", ""))

@@ -7,11 +7,19 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["ColumnsOption", "DirectoryOption", "ResolverOption", "TaxonomyOption"]
+__all__ = ["ColumnsOption", "DirectoryOption", "FormatOption", "ResolverOption", "TaxonomyOption"]
 
 ColumnsOption = Annotated[
     str | None,
     typer.Option("--columns", help="Which column of the log plays which role: `user=uid,query=q`.", show_default=False),
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="aol, excite, tsv, csv, jsonl, ubi, parquet, where content does not tell.",
+        show_default=False,
+    ),
 ]
 TaxonomyOption = Annotated[
     str,

@@ -29,6 +29,8 @@ def check_output(path: str | Path) -> Path:
     try:
         if place.is_dir():
             raise OutputError(f"{path}: is a directory; name a file to write.")
+        if place.exists() and not place.is_file():
+            raise OutputError(f"{path}: is a device or a pipe, not a file; name a file to write.")
         if not place.parent.is_dir():
             raise OutputError(f"{path}: the directory {place.parent} does not exist; make it first.")
     except OSError as error:

@@ -26,8 +26,14 @@ def recommendation(comparison: Comparison) -> str:
     assert worst is not None
     return (
         f"{best.name} keeps most ({best.utility:.1%} of the topics) of the runs whose worst attack is right at most "
-        f"{comparison.max_risk:.0%} of the time: {worst.attack}, {worst.rate:.1%}."
+        f"{comparison.max_risk:.0%} of the time: {worst.attack}, {worst.rate:.1%}. {_promise(worst.bound)}"
     )
+
+
+def _promise(bound: float | None) -> str:
+    if bound is None:
+        return "Its statement claims no bound: an attack that was not tried may do better."
+    return f"Its statement bounds every attack by {bound:.0%}."
 
 
 def html_report(comparison: Comparison) -> str:
