@@ -3,6 +3,7 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from cli.command import querycloak, querycloak_process, refused
@@ -86,7 +87,7 @@ def test_a_closed_pipe_ends_quietly(tmp_path):
 
 
 def test_a_full_disk_behind_standard_output_is_one_sentence():
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "querycloak", "methods"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
