@@ -116,9 +116,9 @@ def test_mistakes(log, tmp_path):
     refused(querycloak("stream", "-m", "self-adjustng", "-i", log, "-o", out), "Did you mean 'self-adjusting'?")
     refused(querycloak("stream", "-m", "flat", "--depth", 3, "-i", log, "-o", out), "depth")
     refused(querycloak("stream", "-i", tmp_path / "none", "-o", out), "none", "no such file")
-    refused(querycloak("stream", "-i", log, "-o", log), "is the input itself")
+    refused(querycloak("stream", "-i", log, "-o", log), "is also the input")
     refused(querycloak("stream", "-i", log, "-o", out, "--on-error", "ignore"), "stop, skip")
-    refused(querycloak("stream", "-i", log, "-o", out, "--stats", out), "same file")
+    refused(querycloak("stream", "-i", log, "-o", out, "--stats", out), "is also the output")
     refused(querycloak("stream", "-i", log, "--checkpoint", tmp_path / "c"), "--output")
     bad = tmp_path / "bad.tsv"
     bad.write_bytes(log.read_bytes() + b"1005\tsecret\n")

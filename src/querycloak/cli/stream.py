@@ -78,17 +78,14 @@ def stream(
     from querycloak.cli.inputs import check_outputs, parse_columns
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.stream_summary import short_summary, write_stats
-    from querycloak.errors import ParameterError, UserError
+    from querycloak.errors import ParameterError
     from querycloak.stream.mapped import LazyPaths
     from querycloak.stream.runner import Run, run_stream
     from querycloak.workbench import load_taxonomy, mapper_of
 
     if on_error not in {"stop", "skip"}:
         raise ParameterError.of("--on-error", "one of stop, skip", on_error)
-    check_outputs(source or Path("-"), output, statement, truth, stats)
-    outputs = [p for p in (output, statement, truth, stats) if p is not None]
-    if len({p.resolve() for p in outputs}) < len(outputs):
-        raise UserError("Two of the outputs are the same file: give each a file of its own.")
+    check_outputs([source, taxonomy], [output, statement, truth, stats])
     from querycloak.catalog import STREAM_METHODS
 
     settings = STREAM_METHODS[method].settings.from_json(given_settings(context))
