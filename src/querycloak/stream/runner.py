@@ -9,7 +9,7 @@ import signal
 import stat
 import time
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -42,6 +42,7 @@ SAMPLE: Final = 1 << 16
 TICK: Final = 0.1
 """Seconds after which a waiting run looks whether it was asked to stop."""
 STDIN: Final = Path("standard input")
+SEEDED: Final = "made with a seed: who knows or guesses it can undo ids and draws; for experiments, not to publish"
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ class _Session:
             sample = first if b"\n" not in first[SAMPLE:] else first[: first.index(b"\n", SAMPLE) + 1]
             layout = find_layout(sample, self.source, run.columns, run.format)
             problems = Problems(self.source, stop=not run.skip_bad)
-            self.converter = Converter(layout, run.method, run.settings, Randomness(run.seed), problems)
+            random = Randomness(run.seed).child(run.method)
+            self.converter = Converter(layout, run.method, run.settings, random, problems)
             self.pending, self.read = first[layout.begin :], len(first)
         else:
             feed.wind_to(self.saved.read)
@@ -220,6 +222,8 @@ def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -
         figures=figures | {"unclassified": converter.unclassified},
         columns=tuple(c.name for c in converter.layout.form.columns),
     )
+    if run.seed is not None:
+        statement = replace(statement, does_not_cover=(*statement.does_not_cover, SEEDED))
     import resource
 
     stats = {
