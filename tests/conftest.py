@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import settings
 
-# Kernels compile on first use, so the first example of a test may take seconds: no deadline.
-settings.register_profile("querycloak", deadline=None, print_blob=True)
+# Kernels compile on first use, so the first example of a test may take seconds: no deadline. In CI the examples are the
+# same in every run of the same tests; anywhere else they are new each time.
+settings.register_profile("querycloak", deadline=None, print_blob=True, derandomize="CI" in os.environ)
 settings.load_profile("querycloak")
