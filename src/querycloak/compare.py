@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -35,6 +35,8 @@ __all__ = ["Plan", "compare", "plan_runs"]
 BASELINE: Final = ("sweep", {"min_query_users": 1, "identifiers": False})
 """A log with nothing but new ids: the row that every report keeps, to show what pseudonyms are worth."""
 TOPICS_SHOWN: Final = 12
+HEAVY: Final = 50
+"""Query events in the known half that make a heavy user."""
 
 
 @dataclass(frozen=True)
@@ -176,9 +178,12 @@ def _relink(plan: Plan, first: Workbench, second: Workbench, kind: str, seed: in
         release = second.anonymize(plan.method, seed=seed, **plan.settings)
     except UserError:
         return []
+    knowledge: dict[str, Any] = {}
     if kind == "items":
-        return [relink(first.log, release, concepts=first.concepts, taxonomy=first.taxonomy)]
-    return [relink(first.log, release)]
+        knowledge = {"concepts": first.concepts, "taxonomy": first.taxonomy}
+    everybody = relink(first.log, release, **knowledge)
+    heavy = relink(first.log, release, min_events=HEAVY, **knowledge)
+    return [everybody, replace(heavy, attack=f"half-split relink, {HEAVY}+ known")] if heavy.targets else [everybody]
 
 
 def _top_topics(bench: Workbench) -> dict[int, float]:

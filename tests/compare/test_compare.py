@@ -48,6 +48,12 @@ def test_the_same_command_goes_on_where_it_stopped(tmp_path):
     assert len(first.runs) == 2
 
 
+def test_heavy_users_have_a_row_of_their_own(tmp_path):
+    found = compare(Workbench(sample_log(users=6, queries=120)), PLANS[:1], tmp_path)
+    heavy = [a for a in found.runs[0].attacks if a.attack == "half-split relink, 50+ known"]
+    assert [a.targets for a in heavy] == [6]
+
+
 def test_a_damaged_run_is_run_again(tmp_path):
     compare(Workbench(sample_log()), PLANS[:1], tmp_path)
     (place,) = (tmp_path / "runs").iterdir()
