@@ -33,7 +33,8 @@ def risk_chart(comparison: Comparison) -> str:
     placed = [r for r in comparison.runs if r.risk is not None and r.utility is not None]
     points = [_point(r) for r in placed]
     edge = [{"risk": r.risk, "utility": r.utility} for r in frontier(placed)]
-    x = {"field": "risk", "type": "quantitative", "title": "rate of the worst attack", "axis": {"format": ".0%"},
+    x = {"field": "risk", "type": "quantitative", "title": "rate of the worst attack",
+         "axis": {"labelExpr": "datum.value > 1 ? '' : format(datum.value, '.0%')"},
          "scale": {"domain": [0, max([p["risk"] for p in points] + [comparison.max_risk]) * 1.1]}}  # fmt: skip
     y = {"field": "utility", "type": "quantitative", "title": "topics kept (1 less divergence)",
          "scale": {"zero": False, "nice": True}}  # fmt: skip
@@ -181,8 +182,8 @@ def _svg(spec: dict[str, Any], title: str) -> str:
         "range": {"category": _PALETTE},
         "axis": {"labelColor": _INK, "titleColor": _INK, "domainColor": _INK, "tickColor": _INK, "gridColor": "#8883",
                  "labelLimit": 260, "titleFontWeight": "normal"},
-        "legend": {"labelColor": _INK, "titleColor": _INK, "symbolStrokeColor": _INK, "labelLimit": 260,
-                   "titleFontWeight": "normal"},
+        "legend": {"labelColor": _INK, "titleColor": _INK, "symbolStrokeColor": _INK, "symbolFillColor": _INK,
+                   "labelLimit": 260, "titleFontWeight": "normal"},
         "header": {"labelColor": _INK, "titleColor": _INK},
         "text": {"color": _INK},
         "rule": {"color": _INK},
