@@ -31,3 +31,19 @@ def sample_directory() -> SiteDirectory:
     """A directory that lists the sites of `sample_log`, all but one."""
     paths = ["Top/Home/Tea", "Top/Sports/Water", "Top/Health/Medicine"]
     return SiteDirectory.of(["tea.example", "sport.example", "health.example"], paths)
+
+
+class Notes:
+    """A progress that keeps what a method tells."""
+
+    def __init__(self):
+        self.notes = []
+
+    def start(self, step, total=None):
+        pass
+
+    def advance(self, units=1):
+        pass
+
+    def note(self, text):
+        self.notes.append(text)

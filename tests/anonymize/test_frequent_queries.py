@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import Notes
 
 import querycloak as qc
 from querycloak.anonymize import _noise
@@ -81,25 +82,9 @@ def test_common_queries_are_published_and_secrets_are_not():
     assert release.truth is None
 
 
-class Told:
-    """Keeps what a method tells."""
-
-    def __init__(self):
-        self.notes = []
-
-    def start(self, step, total=None):
-        pass
-
-    def advance(self, units=1):
-        pass
-
-    def note(self, text):
-        self.notes.append(text)
-
-
 def test_only_the_first_queries_of_a_user_count():
     log = QueryLog.of(["a"] * 600 + [f"u{i}" for i in range(300)], ["spam"] * 600 + ["tea"] * 300)
-    told = Told()
+    told = Notes()
     release = qc.anonymize(log, "frequent-queries", seed=1, per_user=2, progress=told)
     assert release.log.queries.to_list() == ["tea"]
     assert "598 beyond the first queries of a user" in told.notes[0]
@@ -107,7 +92,7 @@ def test_only_the_first_queries_of_a_user_count():
 
 def test_further_clicks_of_a_query_count_once():
     log = QueryLog.of(["a", "a", "b"], ["x", "x", "x"], times=[5, 5, 9], urls=["u", "v", "u"])
-    told = Told()
+    told = Notes()
     qc.anonymize(log, "frequent-queries", seed=1, per_user=5, progress=told)
     assert "1 further clicks of a query" in told.notes[0]
     assert "2 query not frequent enough" in told.notes[0]

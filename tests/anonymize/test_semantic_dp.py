@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import budget as naive
-from samples import sample_log
+from samples import Notes, sample_log
 
 import querycloak as qc
 from querycloak.anonymize._budget_kernels import take_fitting
@@ -167,20 +167,6 @@ def test_the_statement_says_what_is_not_covered():
         assert words in said
     assert release.statement.unit == "user"
     assert release.statement.parameters == {"epsilon": 1.0}
-
-
-class Notes:
-    def __init__(self):
-        self.notes = []
-
-    def start(self, step, total=None):
-        pass
-
-    def advance(self, units=1):
-        pass
-
-    def note(self, text):
-        self.notes.append(text)
 
 
 @pytest.mark.parametrize("rebuild", ["shape", "paper"])
