@@ -20,7 +20,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["KINDS", "find_identifiers", "names_of"]
+__all__ = ["KINDS", "find_identifiers", "names_of", "what_was_searched"]
 
 _STREETS: Final = (
     "st|street|ave|avenue|av|rd|road|dr|drive|ln|lane|blvd|boulevard|ct|court|cir|circle|pl|place|way|ter|terrace|"
@@ -61,6 +61,13 @@ def find_identifiers(queries: pl.Series) -> npt.NDArray[np.uint8]:
 def names_of(mask: int) -> list[str]:
     """Give the kinds that a mask stands for."""
     return [kind for bit, kind in enumerate(KINDS) if mask >> bit & 1]
+
+
+def what_was_searched(*, identifiers: bool) -> str:
+    """Say, for a statement, what the search for identifiers does not cover, or that there was none."""
+    if not identifiers:
+        return "queries were not searched for personal identifiers"
+    return f"identifiers are found by pattern ({', '.join(KINDS)}); names and other meaning are not found"
 
 
 def _holds_card(text: str) -> bool:

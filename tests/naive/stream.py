@@ -99,3 +99,8 @@ def best_matching(before: list[tuple[str, ...]], after: list[tuple[str, ...]]) -
         return len(a) + len(b) - 2 * shared
 
     return min(sum(distance(a, b) for a, b in zip(padded[0], p, strict=True)) for p in permutations(padded[1]))
+
+
+def asked_enough(records: list[tuple[int, int]], least: int) -> list[bool]:
+    """For each (query, user): whether so many distinct users have asked the query so far, this one included."""
+    return [len({u for q, u in records[: i + 1] if q == query}) >= least for i, (query, _) in enumerate(records)]

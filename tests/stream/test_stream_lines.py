@@ -16,7 +16,7 @@ from naive.lines import codes, json_values, table_values
 from querycloak.errors import InputError
 from querycloak.randomness import Randomness
 from querycloak.stream import _lines_kernels as lines
-from querycloak.stream.coding import ByteCodes, fresh_ids
+from querycloak.stream.coding import BROKEN, ByteCodes, Vocabulary, fresh_ids
 from querycloak.stream.layout import LONGEST_LINE, find_layout
 
 HERE = Path("a stream")
@@ -125,24 +125,65 @@ def test_a_quote_that_is_never_closed_costs_one_line():
     assert consumed == len(data)
 
 
-@given(st.lists(st.binary(max_size=20), max_size=60))
+def coded(table, texts):
+    """Codes of texts that stand after each other."""
+    ends = np.cumsum([len(t) for t in texts])
+    spans = np.stack([ends - [len(t) for t in texts], ends], axis=1).astype(np.int32).reshape(-1, 2)
+    code = np.full(len(texts), -1, dtype=np.int32)
+    rows = np.arange(len(texts), dtype=np.int32)
+    table.code(np.frombuffer(b"".join(texts), dtype=np.uint8), spans, 0, rows, code)
+    return code.tolist()
+
+
+# short ones are told by their hash, long ones by their bytes too; with zeros at the end, which a word also has
+ODD = [b"a", b"a\0", b"\0", b"\0\0", b"a" * 300, b"a" * 301]
+TEXTS = st.lists(st.binary(max_size=9) | st.binary(max_size=40) | st.sampled_from(ODD))
+
+
+@given(TEXTS)
 def test_codes(texts):
     table = ByteCodes()
-    ends = np.cumsum([len(t) for t in texts]).astype(np.int64)
-    begins = ends - np.array([len(t) for t in texts], dtype=np.int64)
-    data = np.frombuffer(b"".join(texts), dtype=np.uint8)
-    assert table.code(data, begins, ends).tolist() == codes(texts)
+    assert coded(table, texts) == codes(texts)
     assert [table.text(c) for c in range(len(table))] == list(dict.fromkeys(t for t in texts if t))
 
 
 def test_codes_when_the_table_grows():
     table, texts = ByteCodes(), [str(i * 7919).encode() for i in range(20_000)]
     assert [table.add(t) for t in texts[:10]] == list(range(10))
-    ends = np.cumsum([len(t) for t in texts]).astype(np.int64)
-    begins = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
-    found = table.code(np.frombuffer(b"".join(texts), np.uint8), begins, ends)
-    assert found.tolist() == list(range(20_000))
+    assert coded(table, texts) == list(range(20_000))
     assert table.text(19_999) == texts[-1]
+
+
+def test_texts_of_one_hash_are_told_apart():
+    """Two long texts in one slot's chain: the hash of the second is forged to be that of the first."""
+    table = ByteCodes()
+    assert table.add(b"the first of them") == 0
+    slot = table._slots[table._slots[:, 1] != 0][0]
+    table._slots[:] = 0
+    probe = ByteCodes()
+    probe.add(b"the other of them")
+    place = int(np.flatnonzero(probe._slots[:, 1])[0])
+    table._slots[place] = (probe._slots[place, 0], slot[1])  # the first text, under the hash of the other
+    assert table.add(b"the other of them") == 1
+    assert table.text(1) == b"the other of them"
+
+
+@given(st.lists(st.tuples(st.sampled_from([b"a", b"\\u0061", b"\\ud800", b"b\\/c", b"b/c", b""]))))
+def test_what_is_written_with_escapes_has_the_code_of_what_it_means(rows):
+    texts = [text for (text,) in rows]
+    ends = np.cumsum([len(t) for t in texts])
+    spans = np.stack([ends - [len(t) for t in texts], ends], axis=1).astype(np.int32).reshape(-1, 2)
+    array = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    layout = find_layout(b'{"user": "a", "query": "b"}\n', HERE, None, None)
+    vocabulary = Vocabulary()
+    escaped = np.array([b"\\" in t for t in texts], dtype=np.bool_)
+    for _ in range(2):  # the second time all are known
+        code = vocabulary.code(array, spans, 0, np.arange(len(texts), dtype=np.int32), escaped, layout.plain)
+        for text, c in zip(texts, code.tolist(), strict=True):
+            meant = {b"\\u0061": b"a", b"b\\/c": b"b/c"}.get(text, text)
+            expected = {b"": -1, b"\\ud800": BROKEN}.get(text)
+            assert c == expected if expected is not None else vocabulary.text(c) == meant
+    assert len(vocabulary) == len({vocabulary.text(c) for c in code.tolist() if c >= 0})
 
 
 @pytest.mark.parametrize("digits", [True, False])

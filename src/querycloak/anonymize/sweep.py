@@ -11,7 +11,7 @@ import numpy as np
 
 from querycloak._version import __version__
 from querycloak.anonymize.publish import count_in, count_out, publish
-from querycloak.identifiers import KINDS, find_identifiers
+from querycloak.identifiers import find_identifiers, what_was_searched
 from querycloak.progress import QUIET, Progress
 from querycloak.records import PrivacyStatement, QueryLog, Release
 from querycloak.settings import Settings, setting
@@ -78,9 +78,7 @@ def _does_not_cover(settings: Sweep) -> tuple[str, ...]:
     return (
         "all queries of a user stay under one id: who knows some of a user's queries can find the rest",
         text if settings.hash_tokens else "queries are published verbatim",
-        f"identifiers are found by pattern ({', '.join(KINDS)}); names and other meaning are not found"
-        if settings.identifiers
-        else "queries were not searched for personal identifiers",
+        what_was_searched(identifiers=settings.identifiers),
         "the number and the order of each user's queries are visible",
     )
 

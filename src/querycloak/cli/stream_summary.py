@@ -15,15 +15,16 @@ __all__ = ["short_summary", "write_stats"]
 def short_summary(found: Summary) -> str:
     """Give the lines that stand at the end of a run."""
     s = found.stats
-    skipped = sum(s["lines skipped"].values())
+    skipped, swept = (sum(s[which].values()) for which in ("lines skipped", "records swept"))
     head = "done" if found.finished else "stopped"
     return "\n".join(
         [
             f"{head}: {s['records in']:,} records in, {s['records out']:,} out, {s['records waiting']:,} waiting"
             + (" (dropped)" if found.finished else "")
-            + f", {s['records unclassified']:,} unclassified, {skipped:,} lines skipped",
+            + f", {s['records unclassified']:,} unclassified, {skipped:,} lines skipped"
+            + (f", {swept:,} swept" if s["records swept"] else ""),
             f"mean delay {s['mean delay']:,.1f} records; {s['records per second']:,.0f} records/s",
-            *(f"  {n:,} {kind}" for kind, n in s["lines skipped"].items()),
+            *(f"  {n:,} {kind}" for kind, n in (s["lines skipped"] | s["records swept"]).items()),
             f"guarantee: {found.statement.model}",
             *(f"  does not cover: {text}" for text in found.statement.does_not_cover),
         ]

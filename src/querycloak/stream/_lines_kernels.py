@@ -1,7 +1,6 @@
-"""Lines of text as bytes: where the user, the query and the category of each record stand, their codes, and new lines.
+"""Lines of text as bytes: where the user, the query and the category of each record stand.
 
-Nothing is decoded. A record is the bytes of its line; to publish it is to put another user's bytes in place of the
-user's, so that all else stays as it was, byte for byte.
+Nothing is decoded. A record is the bytes of its line; to publish it is to put another user's id in place of its user.
 """
 
 from __future__ import annotations
@@ -14,19 +13,55 @@ from querycloak.jit import inlined_kernel, kernel
 Bytes = npt.NDArray[np.uint8]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
 
 # columns of spans: begin and end of the line (its line end included), of the values, then flags and status
 LINE, USER, QUERY, CATEGORY, FLAGS, STATUS = 0, 2, 4, 6, 8, 9
 COLUMNS = 10
 # flags: the user stands between quotes; a value has escapes in it, and must be decoded to be compared
 QUOTED, USER_ESCAPED, QUERY_ESCAPED, CATEGORY_ESCAPED = 1, 2, 4, 8
-# status of a record
+# status of a record: good, harmless, bad, or good and yet left out
 GOOD, BLANK, HEADER, FIELDS, NO_USER, NO_QUERY, TOO_LONG, MALFORMED, NOT_UTF8, BAD_PATH = range(10)
+UNCLASSIFIED, PERSONAL, RARE = range(10, 13)
+# columns of what waited: begin, where the user stood, end; 1 = the user had no quotes; code of the asker
+BEGIN, GAP, END, BARE, ASKER = range(5)
 
 TAB, NEWLINE, RETURN, SPACE, QUOTE, COMMA, BACKSLASH = 9, 10, 13, 32, 34, 44, 92
-PRIME = np.uint64(1099511628211)
 COLON, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE = 58, 91, 93, 123, 125
+ONES, HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+
+
+@inlined_kernel
+def _word(data: Bytes, at: int) -> np.uint64:
+    """Give eight bytes as one number; compiled to one load."""
+    word, begin = np.uint64(0), np.uint64(at)
+    for i in range(8):
+        word |= np.uint64(data[begin + np.uint64(i)]) << np.uint64(8 * i)
+    return word
+
+
+@kernel
+def count_lines(data: Bytes) -> int:
+    """Count the line ends."""
+    n = 0
+    for byte in data:
+        n += byte == NEWLINE
+    return n
+
+
+@inlined_kernel
+def _next_below(data: Bytes, i: int, limit: int) -> int:
+    """Give the next place with a byte below the limit, or the end; eight bytes at a time."""
+    low = ONES * np.uint64(limit)
+    while i + 8 <= len(data):
+        word = _word(data, i)
+        marks = (word - low) & ~word & HIGHS  # the lowest mark is right: borrows go upwards
+        if marks != 0:
+            below = (marks & (~marks + np.uint64(1))) - np.uint64(1)
+            return i + int((below & ONES) * ONES >> np.uint64(56)) - 1
+        i += 8
+    while i < len(data) and data[i] >= limit:
+        i += 1
+    return i
 
 
 @kernel
@@ -37,14 +72,15 @@ def split_table(data: Bytes, separator: int, roles: Int32s, header: Bytes, longe
     stand in quotes, with line ends inside; between tabs a quote is an ordinary character.
     """
     n, at = 0, 0
+    limit = COMMA + 1 if separator == COMMA else RETURN + 1  # other bytes are no separator, quote or line end
     while at < len(data) and n < len(spans) - 1:
         spans[n, :] = 0
         spans[n, LINE] = at
         i, field, begin, escaped, quoted, finished, has_quote = at, 0, at, False, False, False, False
         while i < len(data):
             c = data[i]
-            if c > COMMA:  # most bytes: no separator, quote or line end
-                i += 1
+            if c >= limit:
+                i = _next_below(data, i + 1, limit)
             elif quoted:
                 if c == QUOTE:
                     if i + 1 < len(data) and data[i + 1] == QUOTE:
@@ -240,110 +276,79 @@ def split_json(data: Bytes, keys: Bytes, key_ends: Int32s, longest: int, spans: 
     return n
 
 
-@kernel
-def code_texts(
-    data: Bytes, begin: Int64s, end: Int64s, code: Int32s, slots: Int32s, hashes: Words, ends: Int64s, texts: Bytes
-) -> int:
-    """Code byte strings by first appearance; an empty one is -1. Stops where there is no room, and gives how far.
-
-    Codes >= 0 that are there already are left alone. The table is open addressing: slots int32[power of 2] (-1 = free)
-    → code; of a code, hashes uint64 and ends int64 in `texts`; ends[0] is the number of codes, then their ends.
-    """
-    mask = len(slots) - 1
-    for i in range(len(begin)):
-        if code[i] >= 0:
-            continue
-        length = end[i] - begin[i]
-        if length <= 0:
-            code[i] = -1
-            continue
-        h0, h1 = np.uint64(1469598103934665603), np.uint64(length)
-        h2, h3, j = h0, h1, begin[i]
-        while j + 4 <= end[i]:  # four chains at once: each waits for its own product only
-            h0 = (h0 ^ np.uint64(data[j])) * PRIME
-            h1 = (h1 ^ np.uint64(data[j + 1])) * PRIME
-            h2 = (h2 ^ np.uint64(data[j + 2])) * PRIME
-            h3 = (h3 ^ np.uint64(data[j + 3])) * PRIME
-            j += 4
-        while j < end[i]:
-            h0 = (h0 ^ np.uint64(data[j])) * PRIME
-            j += 1
-        h = ((h0 * PRIME ^ h1) * PRIME ^ h2) * PRIME ^ h3
-        h ^= h >> np.uint64(29)
-        place = np.int64(h & np.uint64(mask))
-        while True:
-            c = slots[place]
-            if c < 0:
-                known = ends[0]
-                last = ends[known] if known > 0 else 0
-                if 2 * (known + 1) > len(slots) or known + 2 > len(ends) or last + length > len(texts):
-                    return i
-                texts[last : last + length] = data[begin[i] : end[i]]
-                hashes[known], slots[place] = h, known
-                ends[0], ends[known + 1] = known + 1, last + length
-                code[i] = known
-                break
-            start = ends[c] if c > 0 else 0
-            if hashes[c] == h and ends[c + 1] - start == length:
-                different = np.uint8(0)
-                for t in range(np.uint64(length)):  # unsigned, and to the end: compiled to many bytes at once
-                    different |= texts[np.uint64(start) + t] ^ data[np.uint64(begin[i]) + t]
-                if different == 0:
-                    code[i] = c
-                    break
-            place = (place + 1) & mask
-    return len(begin)
-
-
-@kernel
-def fill_slots(hashes: Words, slots: Int32s) -> None:
-    """Put the codes into a larger table of slots, all free."""
-    for c in range(len(hashes)):
-        place = np.int64(hashes[c] & np.uint64(len(slots) - 1))
-        while slots[place] >= 0:
-            place = (place + 1) & (len(slots) - 1)
-        slots[place] = c
+@inlined_kernel
+def _put_word(out: Bytes, at: int, word: np.uint64) -> None:
+    """Write a number as eight bytes; compiled to one store."""
+    place = np.uint64(at)
+    for i in range(8):
+        out[place + np.uint64(i)] = np.uint8(word >> np.uint64(8 * i))
 
 
 @inlined_kernel
 def _copy(source: Bytes, begin: int, end: int, out: Bytes, at: int) -> int:
-    for i in range(np.uint64(end - begin)):  # unsigned: compiled to a copy of many bytes at once
-        out[np.uint64(at) + i] = source[np.uint64(begin) + i]
-    return at + end - begin
+    """Copy bytes and give the place after them; eight at a time, the last eight as they come."""
+    length, i = end - begin, 0
+    if length < 8:
+        for i in range(length):
+            out[at + i] = source[begin + i]
+        return at + length
+    while i + 8 <= length:
+        _put_word(out, at + i, _word(source, begin + i))
+        i += 8
+    _put_word(out, at + length - 8, _word(source, end - 8))
+    return at + length
 
 
 @kernel
 def join_lines(
-    sources: tuple[Bytes, Bytes],
-    pieces: Int64s,
+    fresh: tuple[Bytes, Int32s, Int32s],
+    waited: tuple[Bytes, Int64s],
+    record: Int64s,
     user: Int64s,
-    bare: npt.NDArray[np.bool_],
-    needs_quotes: Bytes,
-    ends: Int64s,
-    texts: Bytes,
+    ids: tuple[Bytes, Int64s, Bytes],
+    left: npt.NDArray[np.bool_],
+    asker: Int32s,
 ) -> Bytes:
-    """Write records after each other, each with the text of its user between its two pieces.
+    """Write records after each other, each with the id of its new user; all else stays as it came, byte for byte.
 
-    pieces int64[n, 4] = begin and end of what stands before the user, and after it, in the first source; a begin below
-    zero is ~begin, and all four are in the second. bare bool[n] = the user stands without quotes: a text that needs
-    them, by needs_quotes uint8[users], gets them.
+    record int64[n] = row of `fresh`: data, spans, users; or below zero: the next row of `waited`, bytes and places. A
+    fresh one that is written is marked in `left`; asker int32[n] is filled. ids = texts and ends, as in ByteCodes, and
+    whether one needs quotes: it gets them where the user stood without.
     """
-    size = 0
-    for i in range(len(pieces)):
-        u, begin = user[i], pieces[i, 0] if pieces[i, 0] >= 0 else ~pieces[i, 0]
-        size += pieces[i, 1] - begin + pieces[i, 3] - pieces[i, 2] + 2
-        size += ends[u + 1] - (ends[u] if u > 0 else 0)
-    out, at = np.empty(size, np.uint8), 0
-    for i in range(len(pieces)):
-        u, quote = user[i], bare[i] and needs_quotes[user[i]]
-        begin = pieces[i, 0] if pieces[i, 0] >= 0 else ~pieces[i, 0]
-        at = _copy(sources[0] if pieces[i, 0] >= 0 else sources[1], begin, pieces[i, 1], out, at)
+    data, spans, users = fresh
+    stored, places = waited
+    texts, ends, needs_quotes = ids
+    size, w = 0, 0
+    for i in range(len(record)):
+        u, r = user[i], record[i]
+        size += 2 + ends[u + 1] - (ends[u] if u > 0 else 0)
+        if r < 0:
+            size += places[w, END] - places[w, BEGIN]
+            w += 1
+        else:
+            size += spans[r, LINE + 1] - spans[r, LINE]
+    out, at, w = np.empty(size, np.uint8), 0, 0
+    for i in range(len(record)):
+        u, r = user[i], record[i]
+        if r < 0:
+            at = _copy(stored, places[w, BEGIN], places[w, GAP], out, at)
+            quote = places[w, BARE] and needs_quotes[u]
+        else:
+            at = _copy(data, spans[r, LINE], spans[r, USER], out, at)
+            quote = (spans[r, FLAGS] & QUOTED) == 0 and needs_quotes[u]
         if quote:
             out[at] = QUOTE
-        at += quote
+            at += 1
         at = _copy(texts, ends[u] if u > 0 else 0, ends[u + 1], out, at)
         if quote:
             out[at] = QUOTE
-        at += quote
-        at = _copy(sources[0] if pieces[i, 0] >= 0 else sources[1], pieces[i, 2], pieces[i, 3], out, at)
+            at += 1
+        if r < 0:
+            at = _copy(stored, places[w, GAP], places[w, END], out, at)
+            asker[i] = places[w, ASKER]
+            w += 1
+        else:
+            at = _copy(data, spans[r, USER + 1], spans[r, LINE + 1], out, at)
+            left[r] = True
+            asker[i] = users[r]
     return out[:at]

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.stream._lines_kernels import code_texts, fill_slots
+from querycloak.stream._coding_kernels import code_texts, move_slots, write_digits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from querycloak.randomness import Randomness
 
-__all__ = ["ByteCodes", "fresh_ids"]
+__all__ = ["BROKEN", "ByteCodes", "Vocabulary", "fresh_ids"]
 
+Bytes = npt.NDArray[np.uint8]
 Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
-HEXADECIMAL = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+NONE: Final = -1
+"""Code of an empty text."""
+BROKEN: Final = -2
+"""Code of a text whose escapes cannot be decoded."""
 
 
 class ByteCodes:
-    """Codes of byte strings.
+    """Codes of byte strings. The text of a code never moves: one thread may read it while another adds.
 
     >>> codes = ByteCodes()
     >>> [codes.add(word) for word in (b"ann", b"bob", b"ann")], codes.text(1), len(codes)
@@ -29,9 +34,8 @@ class ByteCodes:
     """
 
     def __init__(self) -> None:
-        self._slots = np.full(1024, -1, dtype=np.int32)
-        self._hashes = np.zeros(512, dtype=np.uint64)
-        self.ends = np.zeros(514, dtype=np.int64)
+        self._slots = np.zeros((1024, 2), dtype=np.uint64)
+        self.ends = np.zeros(642, dtype=np.int64)
         """int64: number of codes, then where each text ends; the end of code c is ends[c + 1]"""
         self.texts = np.zeros(1 << 14, dtype=np.uint8)
 
@@ -41,22 +45,25 @@ class ByteCodes:
     def __repr__(self) -> str:
         return f"ByteCodes({len(self):,})"
 
-    def code(self, data: npt.NDArray[np.uint8], begin: Int64s, end: Int64s, known: Int32s | None = None) -> Int32s:
-        """int32[n]: codes of data[begin:end]; an empty string is -1. Codes `known` already are taken as they are."""
-        code = np.full(len(begin), -1, dtype=np.int32) if known is None else known.copy()
+    def code(self, data: Bytes, spans: Int32s, column: int, rows: Int32s, code: Int32s) -> None:
+        """Set code int32[n] of `rows` to the codes of their texts; one that is set stays, and an empty text stays -1.
+
+        spans int32[n, *]: begin and end of each text in `data`, in `column` and the next.
+        """
         done = 0
         while True:
-            done += code_texts(
-                data, begin[done:], end[done:], code[done:], self._slots, self._hashes, self.ends, self.texts
-            )
-            if done == len(begin):
-                return code
-            self._grow(int(end[done] - begin[done]))
+            done += code_texts(data, spans, column, rows[done:], code, self._slots, self.ends, self.texts)
+            if done == len(rows):
+                return
+            begin, end = spans[rows[done], column : column + 2].tolist()
+            self._grow(end - begin)
 
     def add(self, text: bytes) -> int:
         """Give the code of one text."""
-        data = np.frombuffer(text, dtype=np.uint8)
-        return int(self.code(data, np.zeros(1, np.int64), np.full(1, len(text), np.int64))[0])
+        code = np.full(1, -1, dtype=np.int32)
+        span = np.array([[0, len(text)]], dtype=np.int32)
+        self.code(np.frombuffer(text, dtype=np.uint8), span, 0, np.zeros(1, dtype=np.int32), code)
+        return int(code[0])
 
     def text(self, code: int) -> bytes:
         """Give the text of a code."""
@@ -65,14 +72,12 @@ class ByteCodes:
 
     def _grow(self, wanted: int) -> None:
         n = len(self)
-        if 2 * (n + 1) > len(self._slots) or n + 2 > len(self.ends):
-            hashes = np.zeros(2 * len(self._hashes), dtype=np.uint64)
-            hashes[:n] = self._hashes[:n]
-            ends = np.zeros(2 * len(self.ends), dtype=np.int64)
+        if 8 * (n + 1) > 5 * len(self._slots) or n + 2 > len(self.ends):
+            slots = np.zeros((2 * len(self._slots), 2), dtype=np.uint64)
+            move_slots(self._slots, slots)
+            ends = np.zeros(5 * len(slots) // 8 + 2, dtype=np.int64)
             ends[: n + 1] = self.ends[: n + 1]
-            self._slots = np.full(2 * len(self._slots), -1, dtype=np.int32)
-            self._hashes, self.ends = hashes, ends
-            fill_slots(hashes[:n], self._slots)
+            self._slots, self.ends = slots, ends
         used = int(self.ends[n]) if n else 0
         if used + wanted > len(self.texts):
             texts = np.zeros(2 * len(self.texts) + wanted, dtype=np.uint8)
@@ -80,18 +85,67 @@ class ByteCodes:
             self.texts = texts
 
 
+class Vocabulary:
+    """Values of one column: what is written with escapes has the code of what it means, and is decoded once."""
+
+    def __init__(self) -> None:
+        self.codes = ByteCodes()
+        self._written = ByteCodes()
+        self._meant = np.zeros(0, dtype=np.int32)  # code of each that is written with escapes
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self):,})"
+
+    def text(self, code: int) -> bytes:
+        """Give the value of a code."""
+        return self.codes.text(code)
+
+    def code(
+        self,
+        data: Bytes,
+        spans: Int32s,
+        column: int,
+        rows: Int32s,
+        escaped: npt.NDArray[np.bool_],
+        plain: Callable[[bytes], bytes],
+    ) -> Int32s:
+        """int32[n]: codes of the values of `rows`, spans as in `ByteCodes.code`; -1 elsewhere, and where it is empty.
+
+        `escaped` bool[rows] = a value has escapes; `plain` decodes them, or raises a ValueError: BROKEN.
+        """
+        code = np.full(len(spans), NONE, dtype=np.int32)
+        if escaped.any():
+            chosen = rows[escaped]
+            self._written.code(data, spans, column, chosen, code)
+            new = range(len(self._meant), len(self._written))
+            meant = [self._decoded(self._written.text(c), plain) for c in new]
+            self._meant = np.concatenate([self._meant, np.array(meant, dtype=np.int32)])
+            code[chosen] = self._meant[code[chosen]]
+            rows = rows[~escaped]
+        self.codes.code(data, spans, column, rows, code)
+        return code
+
+    def _decoded(self, text: bytes, plain: Callable[[bytes], bytes]) -> int:
+        try:
+            return self.codes.add(plain(text))
+        except ValueError:
+            return BROKEN
+
+
 def fresh_ids(ids: ByteCodes, n: int, random: Randomness, *, digits: bool) -> None:
     """Add n new random ids, all distinct from those there are: 12 decimal digits, or 16 hexadecimal ones."""
     wanted = len(ids) + n
     while len(ids) < wanted:
         words = random.words(wanted - len(ids))
+        width = 12 if digits else 16
+        texts = np.empty((len(words), width), dtype=np.uint8)
         if digits:
-            numbers = (words % np.uint64(9 * 10**11) + np.uint64(10**11))[:, None]
-            texts = (numbers // 10 ** np.arange(11, -1, -1, dtype=np.uint64) % np.uint64(10)).astype(np.uint8) + ord(
-                "0"
-            )
-        else:
-            shifts = np.arange(60, -1, -4, dtype=np.uint64)
-            texts = HEXADECIMAL[(words[:, None] >> shifts & np.uint64(15)).astype(np.int64)]
-        ends = (np.arange(len(words), dtype=np.int64) + 1) * texts.shape[1]
-        ids.code(texts.ravel(), ends - texts.shape[1], ends)  # one that is there already adds none
+            words = words % np.uint64(9 * 10**11) + np.uint64(10**11)
+        write_digits(words, 10 if digits else 16, texts)
+        begins = np.arange(len(words), dtype=np.int32) * width
+        spans = np.stack([begins, begins + np.int32(width)], axis=1)
+        rows, code = np.arange(len(words), dtype=np.int32), np.full(len(words), -1, dtype=np.int32)
+        ids.code(texts.ravel(), spans, 0, rows, code)  # one that is there already adds none

@@ -7,10 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from querycloak.progress import QUIET, Progress
 from querycloak.records import NO_CODE, QueryLog, Release, Truth
 from querycloak.stream.statement import FlatSettings, StreamSettings, stream_statement
+from querycloak.stream.sweeping import PERSONAL, AskedEnough, is_personal, rare_name
 
 if TYPE_CHECKING:
     from querycloak.randomness import Randomness
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["FlatSettings", "StreamSettings", "fixed_depth", "flat", "flow_figures", "self_adjusting", "stream_release"]
 
 BATCH = 1 << 16
+Rows = npt.NDArray[np.int64]
 
 
 def stream_release(
@@ -41,7 +44,8 @@ def stream_release(
     engine = settings.engine(method, random.child("engine"))
     found = paths(settings.separator)
     classified = found.classified()
-    entering = np.flatnonzero(classified | (settings.unclassified == "keep"))
+    known = np.flatnonzero(classified | (settings.unclassified == "keep"))
+    entering, swept = _sweep(log, known, settings)
     node, user = found.nodes(engine.tree)[entering], log.user[entering]
     progress.start(f"{method}: streaming", total=len(entering))
     parts: list[Departures] = []
@@ -81,13 +85,28 @@ def stream_release(
         counts_out={"rows": len(table), "users": len(np.unique(table.user))},
         dropped={
             "still waiting at the end": engine.waiting,
-            "unclassified": len(log) - len(entering),
+            "unclassified": len(log) - len(known),
+            **swept,
         },
         figures=flow_figures(engine, float(delay.mean()) if len(delay) else 0.0, fewest if len(delay) else 0)
         | {"unclassified": int((~classified).sum())},
         columns=tuple(c.name for c in form.columns) if form is not None else (),
     )
     return Release(table, statement, Truth(stands_for.astype(np.int32), log.user[row]), "stream")
+
+
+def _sweep(log: QueryLog, rows: Rows, settings: StreamSettings) -> tuple[Rows, dict[str, int]]:
+    """Give the rows that may enter, in their order, and how many may not."""
+    swept: dict[str, int] = {}
+    if settings.identifiers:
+        personal = is_personal(log.queries.to_list())[log.query[rows]]
+        swept[PERSONAL] = int(personal.sum())
+        rows = rows[~personal]
+    if settings.min_query_users > 1:
+        enough = AskedEnough(settings.min_query_users).tell(log.query[rows], log.user[rows])
+        swept[rare_name(settings.min_query_users)] = int((~enough).sum())
+        rows = rows[enough]
+    return rows, swept
 
 
 self_adjusting = partial(stream_release, method="self-adjusting")

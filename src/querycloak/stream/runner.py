@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import select
-import signal
-import stat
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from querycloak.errors import InputError, OutputError, ParameterError
+from querycloak.errors import InputError, ParameterError
 from querycloak.io.release import VERSION, StatementFile, statement_path
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
 from querycloak.stream.checkpoint import HEAD, Checkpoint, Saved, fingerprint
 from querycloak.stream.converter import Converter
 from querycloak.stream.layout import find_layout
+from querycloak.stream.pipes import Feed, Sink, reading, stopping
 from querycloak.stream.problems import Problems
 from querycloak.stream.release import flow_figures
 from querycloak.stream.statement import StreamSettings, stream_statement
 from querycloak.stream.truth import TruthFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from querycloak.records import PrivacyStatement
-    from querycloak.stream.converter import Classifier
+    from querycloak.stream.reader import Batch, Classifier
 
 __all__ = ["Run", "Summary", "run_stream"]
 
@@ -39,8 +34,6 @@ PIECE: Final = 1 << 22
 """Bytes taken in at once: one batch."""
 SAMPLE: Final = 1 << 16
 """Bytes by which the form is recognised."""
-TICK: Final = 0.1
-"""Seconds after which a waiting run looks whether it was asked to stop."""
 STDIN: Final = Path("standard input")
 SEEDED: Final = "made with a seed: who knows or guesses it can undo ids and draws; for experiments, not to publish"
 
@@ -96,9 +89,9 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
     if run.checkpoint is not None and (run.source is None or run.output is None):
         raise ParameterError("A checkpoint needs --input FILE and --output FILE: a pipe cannot be wound back.")
     with ExitStack() as stack:
-        raw = stack.enter_context(_reading(run.source))
-        asked = stack.enter_context(_stopping())
-        session = _Session(run, _Feed(raw, run.max_wait, asked), classifier, progress)
+        raw = stack.enter_context(reading(run.source))
+        asked = stack.enter_context(stopping())
+        session = _Session(run, Feed(raw, PIECE, run.max_wait, asked), classifier, progress)
         session.open_outputs(stack)
         try:
             finished = session.go(asked)
@@ -115,7 +108,7 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
 class _Session:
     """A run under way: begun, or gone on with from its checkpoint."""
 
-    def __init__(self, run: Run, feed: _Feed, classifier: Classifier | None, progress: Progress) -> None:
+    def __init__(self, run: Run, feed: Feed, classifier: Classifier | None, progress: Progress) -> None:
         self.run, self.feed, self.progress = run, feed, progress
         self.source = run.source or STDIN
         self.checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint)
@@ -135,10 +128,10 @@ class _Session:
             feed.wind_to(self.saved.read)
             self.converter, self.read = self.saved.converter, self.saved.read
             progress.note(f"going on after {self.read:,} bytes of {self.source}")
-        if not self.converter.layout.has_category and classifier is None:
+        self.reader = self.converter.reader
+        if not self.reader.layout.has_category and classifier is None:
             raise InputError.at(self.source, "there is no category column; say which, as in category=NAME")
-        self.classifier = None if self.converter.layout.has_category else classifier
-        self.converter.classifier = self.classifier
+        self.reader.classifier = self.classifier = None if self.reader.layout.has_category else classifier
         self._begun = time.monotonic() - (0.0 if self.saved is None else self.saved.seconds)
 
     @property
@@ -149,7 +142,7 @@ class _Session:
     def open_outputs(self, stack: ExitStack) -> None:
         """Open the output and the truth, each at the place of the checkpoint."""
         saved = self.saved
-        self.sink = _Sink(self.run.output, 0 if saved is None else saved.written)
+        self.sink = Sink(self.run.output, 0 if saved is None else saved.written)
         stack.callback(self.sink.close)
         self.truth = None
         if self.run.truth is not None:
@@ -158,39 +151,64 @@ class _Session:
             stack.callback(self.truth.close)
 
     def go(self, asked: list[int]) -> bool:
-        """Feed the converter batch by batch; True = the input has ended, False = the user stopped it."""
+        """Take batch by batch; True = the input has ended, False = the user stopped it.
+
+        While one batch is converted and written the next is read, but not before a checkpoint: there the reader
+        must stand where the engine stands.
+        """
         if self.saved is None:
-            self.sink.write(self.converter.layout.head)
+            self.sink.write(self.reader.layout.head)
         self.progress.start(f"{self.run.method}: streaming")
         saved_at, saved_records = time.monotonic(), self.converter.engine.entered
-        while True:
-            ended = not self.pending and self.feed.ended
-            out = self.converter.feed(self.pending, final=ended)
-            self.sink.write(out.data)
-            if self.truth is not None:
-                self.truth.add(self.converter, out)
-            self.progress.advance(len(out.user))
-            if ended or (asked and not self.pending):
-                break
-            entered = self.converter.engine.entered
-            due = entered - saved_records >= self.run.checkpoint_records
-            if due or time.monotonic() - saved_at >= self.run.checkpoint_seconds:
-                self.save()
-                saved_at, saved_records = time.monotonic(), entered
-            self.pending = b"" if asked else self.feed.next()
-            self.read += len(self.pending)
-        if not ended:
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="reader") as pool:
+            try:
+                turn = self.take(self.pending, asked)
+                while True:
+                    entered = self.converter.engine.entered + len(turn.batch.user)
+                    due = entered - saved_records >= self.run.checkpoint_records
+                    due |= time.monotonic() - saved_at >= self.run.checkpoint_seconds
+                    due &= self.checkpoint is not None
+                    ahead = None if turn.last or due else pool.submit(self.take_next, asked)
+                    self.convert(turn.batch)
+                    if turn.last:
+                        break
+                    if due:
+                        self.save()
+                        saved_at, saved_records = time.monotonic(), entered
+                    turn = self.take_next(asked) if ahead is None else ahead.result()
+            finally:
+                asked.append(0)  # a reader that waits for input stops waiting
+        if not turn.ended:
             self.save()
         if self.truth is not None:
             self.truth.end(self.converter)
-        return ended
+        return turn.ended
+
+    def take_next(self, asked: list[int]) -> _Turn:
+        """Read the next batch; an empty one where the user asked to stop."""
+        data = b"" if asked else self.feed.next()
+        self.read += len(data)
+        return self.take(data, asked)
+
+    def take(self, data: bytes, asked: list[int]) -> _Turn:
+        """Find the records in bytes that were read."""
+        ended = not data and self.feed.ended
+        return _Turn(self.reader.read(data, final=ended), ended, last=ended or bool(asked and not data))
+
+    def convert(self, batch: Batch) -> None:
+        """Let a batch enter, and write what leaves."""
+        out = self.converter.push(batch)
+        self.sink.write(out.data)
+        if self.truth is not None:
+            self.truth.add(self.converter, out)
+        self.progress.advance(len(out.user))
 
     def save(self) -> None:
         """Save the state with the places in the input and in the outputs, if that is asked for."""
         if self.checkpoint is None:
             return
         head = min(HEAD, self.read)
-        self.converter.classifier = None
+        self.reader.classifier = None
         saved = Saved(
             run=self.run.must_agree(),
             head=head,
@@ -203,24 +221,35 @@ class _Session:
             seconds=self.seconds,
         )
         self.checkpoint.save(saved)
-        self.converter.classifier = self.classifier
+        self.reader.classifier = self.classifier
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """One batch, and whether it is the last one."""
+
+    batch: Batch
+    ended: bool
+    """the input has ended"""
+    last: bool
+    """nothing comes after it: the input has ended, or the user asked to stop"""
 
 
 def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -> Summary:
-    engine, problems = converter.engine, converter.problems.counts
+    engine, reader = converter.engine, converter.reader
     delay = converter.total_delay / max(converter.left, 1)
-    dropped_unclassified = converter.unclassified if run.settings.unclassified == "drop" else 0
-    entered = engine.entered + dropped_unclassified
+    left_out = {"unclassified": reader.unclassified if run.settings.unclassified == "drop" else 0, **reader.left_out}
+    entered = engine.entered + sum(left_out.values())
     figures = flow_figures(engine, delay, converter.fewest if converter.left else 0)
     statement = stream_statement(
         run.method,
         run.settings,
         Randomness(run.seed),
-        counts_in={"rows": entered, "users": len(converter.users)},
+        counts_in={"rows": entered, "users": len(reader.users)},
         counts_out={"rows": converter.left, "users": int(converter.seen.sum())},
-        dropped={"still waiting at the end": engine.waiting, "unclassified": dropped_unclassified, **problems},
-        figures=figures | {"unclassified": converter.unclassified},
-        columns=tuple(c.name for c in converter.layout.form.columns),
+        dropped={"still waiting at the end": engine.waiting, **left_out, **reader.problems.counts},
+        figures=figures | {"unclassified": reader.unclassified},
+        columns=tuple(c.name for c in reader.layout.form.columns),
     )
     if run.seed is not None:
         statement = replace(statement, does_not_cover=(*statement.does_not_cover, SEEDED))
@@ -232,8 +261,9 @@ def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -
         "records in": entered,
         "records out": converter.left,
         "records waiting": engine.waiting,
-        "records unclassified": converter.unclassified,
-        "lines skipped": dict(problems),
+        "records unclassified": reader.unclassified,
+        "records swept": dict(reader.left_out),
+        "lines skipped": dict(reader.problems.counts),
         "mean delay": delay,
         "seconds": seconds,
         "records per second": entered / max(seconds, 1e-9),
@@ -241,7 +271,7 @@ def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -
         "mean size of the query bags": figures["mean bag size"],
         "fewest candidates": figures["fewest candidates"],
         "categories": len(engine.tree),
-        "users": len(converter.users),
+        "users": len(reader.users),
         "engine bytes": engine.memory,
         "peak memory bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "finished": finished,
@@ -249,145 +279,13 @@ def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -
     return Summary(statement, stats, finished)
 
 
-def _write_statement(run: Run, converter: Converter, statement: PrivacyStatement, sink: _Sink) -> None:
+def _write_statement(run: Run, converter: Converter, statement: PrivacyStatement, sink: Sink) -> None:
     place = run.statement or (None if run.output is None else statement_path(run.output))
     if place is None:
         return
     from querycloak.io.atomic import write_text
 
-    file = StatementFile(VERSION, "stream", statement, converter.layout.form, sink.digest())
+    file = StatementFile(VERSION, "stream", statement, converter.reader.layout.form, sink.digest())
     file.digest = file.own_digest()
     plain = msgspec.to_builtins(file, enc_hook=lambda value: value.item())
     write_text(place, msgspec.json.format(msgspec.json.encode(plain), indent=2).decode() + "\n")
-
-
-class _Feed:
-    """Bytes as they come: a whole piece where there is one, else what has come within the longest wait."""
-
-    def __init__(self, raw: int, max_wait: float, asked: list[int]) -> None:
-        self.ended = False
-        self._raw = raw
-        self._asked = asked
-        self._max_wait = max_wait
-        self._waits = not stat.S_ISREG(os.fstat(raw).st_mode)
-
-    def wind_to(self, place: int) -> None:
-        """Go on at a place of the file."""
-        os.lseek(self._raw, place, os.SEEK_SET)
-
-    def first_lines(self) -> bytes:
-        """Wait for at least one whole line."""
-        data = b""
-        while b"\n" not in data.lstrip(b"\r\n") and not self.ended and not self._asked:
-            data += self.next()
-            if len(data) > 2 * PIECE:
-                break
-        return data
-
-    def next(self) -> bytes:
-        """Give the next bytes; none at the end, or where the user asked to stop."""
-        if not self._waits:
-            data = os.read(self._raw, PIECE)
-            self.ended = not data
-            return data
-        parts: list[bytes] = []
-        size, deadline = 0, 0.0
-        while size < PIECE and not self._asked:
-            wait = TICK if not parts else min(TICK, deadline - time.monotonic())
-            if parts and wait <= 0:
-                break
-            if not select.select([self._raw], [], [], wait)[0]:
-                continue
-            data = os.read(self._raw, PIECE - size)
-            if not data:
-                self.ended = True
-                break
-            deadline = deadline or time.monotonic() + self._max_wait
-            parts.append(data)
-            size += len(data)
-        return b"".join(parts)
-
-
-class _Sink:
-    """Where lines go: a file that may be gone on with, or standard output."""
-
-    def __init__(self, path: Path | None, begin: int) -> None:
-        self._path = path
-        self._sha = hashlib.sha256()
-        if path is None:
-            self._file: BinaryIO = os.fdopen(os.dup(1), "wb", buffering=0)
-            return
-        try:
-            self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
-            size = os.fstat(self._file.fileno()).st_size
-            if size < begin:
-                self._file.close()
-                raise OutputError(
-                    f"{path}: is shorter than at the checkpoint: it was changed, and cannot be continued."
-                )
-            self._file.truncate(begin)
-            self._file.seek(begin)
-        except OSError as error:
-            raise OutputError(f"{path}: cannot be written ({error.strerror}).") from None
-
-    def write(self, data: bytes) -> None:
-        """Write all of it."""
-        if self._path is None:
-            self._sha.update(data)
-        view = memoryview(data)
-        try:
-            while view:
-                view = view[self._file.write(view) or 0 :]
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise OutputError(f"{self._path or 'standard output'}: cannot be written ({error.strerror}).") from None
-
-    def sync(self) -> int:
-        """Put all on disk, and give the size."""
-        os.fsync(self._file.fileno())
-        return self._file.tell()
-
-    def close(self) -> None:
-        """Close the file."""
-        with suppress(OSError):
-            self._file.close()
-
-    def digest(self) -> str:
-        """Give the SHA-256 of all that was written."""
-        if self._path is None:
-            return self._sha.hexdigest()
-        with self._path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@contextmanager
-def _reading(path: Path | None) -> Iterator[int]:
-    if path is None:
-        yield 0
-        return
-    try:
-        raw = os.open(path, os.O_RDONLY)
-        if path.is_dir():
-            raise IsADirectoryError(21, "is a directory")
-    except OSError as error:
-        raise InputError.at(path, f"cannot be read ({(error.strerror or '').lower()})") from None
-    try:
-        yield raw
-    finally:
-        os.close(raw)
-
-
-@contextmanager
-def _stopping() -> Iterator[list[int]]:
-    """Turn Ctrl-C and a request to end into a word that is heard between two batches: nothing stops half done."""
-    asked: list[int] = []
-    before = {}
-    with suppress(ValueError):  # signals belong to the main thread alone
-        for number in (signal.SIGINT, signal.SIGTERM):
-            before[number] = signal.signal(number, lambda n, _: asked.append(n))
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from querycloak._version import __version__
+from querycloak.identifiers import what_was_searched
 from querycloak.records import PrivacyStatement
 from querycloak.settings import Settings, setting
 from querycloak.stream.engine import FixedDepth, Flat, SelfAdjusting, StreamEngine
@@ -33,6 +34,10 @@ class StreamSettings(Settings):
         "keep", "queries without a category: keep in a branch of their own, or drop", choices=("keep", "drop")
     )
     separator: str = setting("/", "what separates the levels of a category path")
+    min_query_users: int = setting(
+        1, "leave a query out until so many users of the stream have asked it; 1 keeps all", minimum=1
+    )
+    identifiers: bool = setting(False, "leave out queries with mail, phone, card, social-security numbers or addresses")
 
     def engine(self, method: str, random: Randomness) -> StreamEngine:
         """Make the engine of a method."""
@@ -69,9 +74,15 @@ def stream_statement(
         covers=(
             "no query is published under the user who asked it",
             f"its published user is drawn uniformly from at least {settings.k} other users of its category or branch",
+            *(
+                (f"the text of each query was asked by at least {settings.min_query_users} users before it left",)
+                if settings.min_query_users > 1
+                else ()
+            ),
         ),
         does_not_cover=(
             "queries are published verbatim: a query that names its asker names its asker",
+            what_was_searched(identifiers=settings.identifiers),
             f"who guesses the most active user of a branch can be right more often than 1 in {settings.k}",
             "the number of each user's published records is kept, and so is the time of each query",
             "the columns of a record stay together" + (f": {', '.join(kept)}" if kept else ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -69,14 +70,14 @@ class CategoryTree:
         """Give the sets of a new node: its branches from depth 1 down, then its own."""
         if not self.borrows or not cut:
             return [self._new_set()]
-        chain, above = [], -1
+        sets, above = [], -1
         for name in cut:
             branch = self._branch.get((above, name))
             if branch is None:
                 branch = self._branch[above, name] = self._new_set()
-            chain.append(branch)
+            sets.append(branch)
             above = branch
-        return chain if len(cut) == self.depth else [*chain, self._new_set()]
+        return sets if len(cut) == self.depth else [*sets, self._new_set()]
 
     def _new_set(self) -> int:
         self.sets += 1
@@ -86,9 +87,9 @@ class CategoryTree:
         """int32[nodes from `first`, 7 + width]: how the kernels want a node, its bags empty."""
         out = np.full((len(self) - first, CHAIN + self.width), -1, dtype=np.int32)
         out[:, :CHAIN] = 0
-        for row, chain in zip(out, self._chains[first:], strict=True):
-            row[LENGTH] = len(chain)
-            row[CHAIN : CHAIN + len(chain)] = chain
+        chains = self._chains[first:]
+        out[:, LENGTH] = [len(sets) for sets in chains]
+        out[:, CHAIN:][np.arange(self.width) < out[:, LENGTH, None]] = list(chain.from_iterable(chains))
         return out
 
     def chains(self) -> tuple[Int32s, Int32s]:

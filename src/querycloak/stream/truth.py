@@ -33,15 +33,16 @@ class TruthFile:
 
     def add(self, converter: Converter, published: Published) -> None:
         """Write the askers of records that have left."""
-        text = {code: _escaped(converter.users.text(code)) for code in set(published.asker.tolist())}
+        text = {code: _escaped(converter.reader.users.text(code)) for code in set(published.asker.tolist())}
         rows = enumerate(published.asker.tolist(), self.rows)
         self._file.write(b"".join(b"row\t%d\t%b\n" % (row, text[code]) for row, code in rows))
         self.rows += len(published.asker)
 
     def end(self, converter: Converter) -> None:
         """Write whose the published ids are."""
+        reader = converter.reader
         for code in converter.seen.nonzero()[0].tolist():
-            published, original = converter.layout.published(converter.ids.text(code)), converter.users.text(code)
+            published, original = reader.layout.published(reader.ids.text(code)), reader.users.text(code)
             self._file.write(b"user\t%b\t%b\n" % (_escaped(published), _escaped(original)))
 
     def close(self) -> None:

@@ -1,0 +1,228 @@
+"""From bytes to records: lines found, checked and coded, batch by batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.stream import _lines_kernels as lines
+from querycloak.stream.coding import BROKEN, ByteCodes, Vocabulary, fresh_ids
+from querycloak.stream.layout import LONGEST_LINE
+from querycloak.stream.sweeping import PERSONAL, AskedEnough, is_personal, rare_name, sweeps
+from querycloak.stream.tree import UNCLASSIFIED, split_path
+
+if TYPE_CHECKING:
+    from querycloak.randomness import Randomness
+    from querycloak.stream.layout import Layout
+    from querycloak.stream.problems import Problems
+    from querycloak.stream.statement import StreamSettings
+
+__all__ = ["Batch", "Classifier", "Reader"]
+
+Bytes = npt.NDArray[np.uint8]
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
+
+class Classifier(Protocol):
+    """What finds the path of a query that comes without one."""
+
+    def path(self, query: str) -> tuple[str, ...]:
+        """Give the path, or () where there is none."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Batch:
+    """Records that may enter. What it needs of the reader's vocabulary is in it: the reader may go on meanwhile."""
+
+    data: bytes
+    """the lines"""
+    spans: Int32s
+    """int32[n, columns]: where things stand in the lines"""
+    user: Int32s
+    """int32[n]: code of the asker"""
+    path: Int32s
+    """int32[n]: number of the category path"""
+    users: int
+    """users known so far"""
+    paths: int
+    """paths known so far"""
+    ids: tuple[Bytes, Int64s, Bytes]
+    """texts and ends of the ids of all users, and whether one needs quotes"""
+
+
+class Reader:
+    """Takes in bytes in pieces of any size, and gives the records of their whole lines."""
+
+    def __init__(self, layout: Layout, settings: StreamSettings, random: Randomness, problems: Problems) -> None:
+        self.layout = layout
+        self.settings = settings
+        self.problems = problems
+        self.classifier: Classifier | None = None
+        self.users = Vocabulary()
+        self.ids = ByteCodes()
+        """ids under which users are published, by their code"""
+        self.paths: list[tuple[str, ...]] = [UNCLASSIFIED]
+        """paths by number; 0 = unclassified"""
+        self.unclassified = 0
+        self.left_out: Counter[str] = Counter()
+        """good records that do not enter, by reason"""
+        self._number_of_path: dict[tuple[str, ...], int] = {UNCLASSIFIED: 0}
+        self._categories = Vocabulary()
+        self._path_of_category = np.zeros(0, dtype=np.int32)  # -1 = a path with an empty level
+        self._queries = Vocabulary()
+        self._asked = AskedEnough(settings.min_query_users)
+        self._id_random = random
+        self._digits: bool | None = None
+        self._needs_quotes = np.zeros(0, dtype=np.uint8)
+        self._rest = b""
+        self._line = layout.head.count(b"\n") if layout.form.header else 0
+        self._skipping = False
+
+    def __repr__(self) -> str:
+        return f"Reader({self._line:,} lines, {len(self.users):,} users, {len(self.paths):,} paths)"
+
+    def read(self, data: bytes, *, final: bool = False) -> Batch:
+        """Take in bytes; give the records that may enter. After the final piece an unfinished line is whole."""
+        data = self._rest + data if not self._skipping else self._skip(data)
+        if final and data and not data.endswith(b"\n"):
+            data += self.layout.form.line_end.encode()
+        array = np.frombuffer(data, dtype=np.uint8)
+        spans = np.empty((lines.count_lines(array) + 2, lines.COLUMNS), dtype=np.int32)
+        n = self.layout.split(array, spans)
+        consumed, spans = int(spans[n, lines.LINE]), spans[:n]
+        self._rest = data[consumed:]
+        if len(self._rest) > LONGEST_LINE:
+            self.problems.note(lines.TOO_LONG, self._line + self._rest.count(b"\n") + n + 1)
+            self._rest, self._skipping = b"", True
+        if not data.isascii():
+            self._check_text(data[:consumed], spans)
+        path = self._paths(array, spans)
+        queries = self._sweep_personal(array, spans)
+        user = self._codes(self.users, array, spans, lines.USER)
+        self._sweep_rare(queries, user, spans)
+        self._tell_problems(data, spans)
+        self._name_users()
+        keep = spans[:, lines.STATUS] == lines.GOOD
+        if not keep.all():
+            spans, user, path = spans[keep], user[keep], path[keep]
+        ids = (self.ids.texts, self.ids.ends, self._needs_quotes)
+        return Batch(data, spans, user, path, len(self.users), len(self.paths), ids)
+
+    def _skip(self, data: bytes) -> bytes:
+        """Pass over the rest of a line that is too long."""
+        end = data.find(b"\n")
+        if end < 0:
+            return b""
+        self._skipping = False
+        self._line += 1
+        return data[end + 1 :]
+
+    def _check_text(self, data: bytes, spans: Int32s) -> None:
+        """Mark the lines that are not UTF-8."""
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            for span in spans:
+                try:
+                    data[span[lines.LINE] : span[lines.LINE + 1]].decode()
+                except UnicodeDecodeError:
+                    span[lines.STATUS] = lines.NOT_UTF8
+
+    def _tell_problems(self, data: bytes, spans: Int32s) -> None:
+        bad = np.flatnonzero((spans[:, lines.STATUS] != lines.GOOD) & (spans[:, lines.STATUS] <= lines.BAD_PATH))
+        if not self.layout.is_json and self.layout.form.format == "csv":  # a record may have line ends inside
+            starts = [0, *(data.count(b"\n", a, b) for a, b in spans[:, lines.LINE : lines.LINE + 2].tolist())]
+            number = np.cumsum(starts)
+        else:
+            number = np.arange(len(spans) + 1)
+        for i in bad.tolist():
+            self.problems.note(int(spans[i, lines.STATUS]), self._line + int(number[i]) + 1)
+        self._line += int(number[-1]) if len(number) else 0
+
+    def _codes(self, vocabulary: Vocabulary, array: Bytes, spans: Int32s, column: int) -> Int32s:
+        """int32[n]: codes of a value of the good records, -1 of others; one whose escapes are broken is marked."""
+        rows = _good(spans)
+        escaped = (spans[rows, lines.FLAGS] & (lines.USER_ESCAPED << (column - lines.USER) // 2)) != 0
+        code = vocabulary.code(array, spans, column, rows, escaped, self.layout.plain)
+        if escaped.any():
+            spans[code == BROKEN, lines.STATUS] = lines.MALFORMED
+        return code
+
+    def _paths(self, array: Bytes, spans: Int32s) -> Int32s:
+        """int32[n]: number of each record's path; 0 = unclassified. A record whose path is bad is marked."""
+        if self.layout.has_category:
+            code = self._codes(self._categories, array, spans, lines.CATEGORY)
+            new = range(len(self._path_of_category), len(self._categories))
+            found = [split_path(self._categories.text(c).decode(), self.settings.separator) for c in new]
+            added = np.array([-1 if path is None else self._number(path) for path in found], dtype=np.int32)
+            self._path_of_category = np.concatenate([self._path_of_category, added])
+            path = np.append(self._path_of_category, np.int32(0))[np.maximum(code, -1)]  # an empty category: code -1
+            spans[path < 0, lines.STATUS] = lines.BAD_PATH
+        elif self.classifier is not None:
+            queries = Vocabulary()
+            code = self._codes(queries, array, spans, lines.QUERY)
+            numbers = [self._number(self.classifier.path(queries.text(c).decode())) for c in range(len(queries))]
+            path = np.array([*numbers, 0], dtype=np.int32)[np.maximum(code, -1)]
+        else:
+            path = np.zeros(len(spans), dtype=np.int32)
+        unclassified = (path == 0) & (spans[:, lines.STATUS] == lines.GOOD)
+        self.unclassified += int(unclassified.sum())
+        if self.settings.unclassified == "drop":
+            spans[unclassified, lines.STATUS] = lines.UNCLASSIFIED
+        return path
+
+    def _number(self, path: tuple[str, ...]) -> int:
+        """Give the number of a path; a new one is added."""
+        number = self._number_of_path.setdefault(path, len(self.paths))
+        if number == len(self.paths):
+            self.paths.append(path)
+        return number
+
+    def _sweep_personal(self, array: Bytes, spans: Int32s) -> Int32s | None:
+        """Mark the records whose query holds an identifier; int32[n]: codes of the queries, None = nothing is swept."""
+        if not sweeps(self.settings):
+            return None
+        queries = self._queries if self.settings.min_query_users > 1 else Vocabulary()
+        code = self._codes(queries, array, spans, lines.QUERY)
+        if self.settings.identifiers:
+            used, inverse = np.unique(code, return_inverse=True)
+            personal = is_personal([queries.text(c).decode() if c >= 0 else "" for c in used.tolist()])[inverse]
+            spans[personal, lines.STATUS] = lines.PERSONAL
+            self.left_out[PERSONAL] += int(personal.sum())
+        return code
+
+    def _sweep_rare(self, query: Int32s | None, user: Int32s, spans: Int32s) -> None:
+        """Mark the records whose query too few users have asked so far."""
+        if query is None or self.settings.min_query_users == 1:
+            return
+        good = _good(spans)
+        rare = good[~self._asked.tell(query[good], user[good])]
+        spans[rare, lines.STATUS] = lines.RARE
+        self.left_out[rare_name(self.settings.min_query_users)] += len(rare)
+
+    def _name_users(self) -> None:
+        """Give the users that are new the ids they will be published under."""
+        n = len(self.users) - len(self.ids)
+        if n == 0:
+            return
+        if self.settings.ids == "new":
+            if self._digits is None:
+                self._digits = self.users.text(0).isdigit()
+            fresh_ids(self.ids, n, self._id_random, digits=self._digits)
+            needs = np.full(n, self.layout.is_json and not self._digits, dtype=np.uint8)
+        else:
+            new = [self.users.text(c) for c in range(len(self.ids), len(self.users))]
+            for text in new:
+                self.ids.add(self.layout.quoted(text))
+            needs = np.array([self.layout.needs_quotes(text) for text in new], dtype=np.uint8)
+        self._needs_quotes = np.concatenate([self._needs_quotes, needs])
+
+
+def _good(spans: Int32s) -> Int32s:
+    """int32: the rows of good records."""
+    return np.flatnonzero(spans[:, lines.STATUS] == lines.GOOD).astype(np.int32)
