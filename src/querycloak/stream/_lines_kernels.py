@@ -306,6 +306,7 @@ def join_lines(
     record: Int64s,
     user: Int64s,
     ids: tuple[Bytes, Int64s, Bytes],
+    width: int,
     left: npt.NDArray[np.bool_],
     asker: Int32s,
 ) -> Bytes:
@@ -313,7 +314,7 @@ def join_lines(
 
     record int64[n] = row of `fresh`: data, spans, users; or below zero: the next row of `waited`, bytes and places. A
     fresh one that is written is marked in `left`; asker int32[n] is filled. ids = texts and ends, as in ByteCodes, and
-    whether one needs quotes: it gets them where the user stood without.
+    whether one needs quotes: it gets them where the user stood without; `width` = bytes of each id, 0 = they differ.
     """
     data, spans, users = fresh
     stored, places = waited
@@ -321,7 +322,7 @@ def join_lines(
     size, w = 0, 0
     for i in range(len(record)):
         u, r = user[i], record[i]
-        size += 2 + ends[u + 1] - (ends[u] if u > 0 else 0)
+        size += 2 + (width if width > 0 else ends[u + 1] - (ends[u] if u > 0 else 0))
         if r < 0:
             size += places[w, END] - places[w, BEGIN]
             w += 1
@@ -339,7 +340,10 @@ def join_lines(
         if quote:
             out[at] = QUOTE
             at += 1
-        at = _copy(texts, ends[u] if u > 0 else 0, ends[u + 1], out, at)
+        if width > 0:  # ends is large, and not needed
+            at = _copy(texts, u * width, (u + 1) * width, out, at)
+        else:
+            at = _copy(texts, ends[u] if u > 0 else 0, ends[u + 1], out, at)
         if quote:
             out[at] = QUOTE
             at += 1

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from querycloak.randomness import Randomness
 
-__all__ = ["BROKEN", "ByteCodes", "Vocabulary", "fresh_ids"]
+__all__ = ["BROKEN", "ByteCodes", "Vocabulary", "fresh_ids", "id_width"]
 
 Bytes = npt.NDArray[np.uint8]
 Int32s = npt.NDArray[np.int32]
@@ -135,12 +135,17 @@ class Vocabulary:
             return BROKEN
 
 
+def id_width(*, digits: bool) -> int:
+    """Give the length of fresh ids."""
+    return 12 if digits else 16
+
+
 def fresh_ids(ids: ByteCodes, n: int, random: Randomness, *, digits: bool) -> None:
     """Add n new random ids, all distinct from those there are: 12 decimal digits, or 16 hexadecimal ones."""
     wanted = len(ids) + n
     while len(ids) < wanted:
         words = random.words(wanted - len(ids))
-        width = 12 if digits else 16
+        width = id_width(digits=digits)
         texts = np.empty((len(words), width), dtype=np.uint8)
         if digits:
             words = words % np.uint64(9 * 10**11) + np.uint64(10**11)

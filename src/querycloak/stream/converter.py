@@ -40,20 +40,20 @@ class Published:
 class Converter:
     """The engine with what surrounds it: the reader of the records, and the bytes of those that wait.
 
-    Reading and converting share nothing that both change: a batch may be converted while the next one is read.
+    A batch may be converted while the next one is read: what the reader adds to (users, ids, the tree) the converter
+    only looks up, and what is there never changes.
     """
 
     def __init__(
         self, layout: Layout, method: str, settings: StreamSettings, random: Randomness, problems: Problems
     ) -> None:
-        self.reader = Reader(layout, settings, random.child("ids"), problems)
         self.engine = settings.engine(method, random.child("engine"))
+        self.reader = Reader(layout, settings, self.engine.tree, random.child("ids"), problems)
         self.left = 0
         self.total_delay = 0
         self.fewest = 1 << 62
         self.seen = np.zeros(0, dtype=np.bool_)
         """bool[users]: whether a user's id has been published"""
-        self._node_of_path = np.zeros(0, dtype=np.int32)
         self._waiting: dict[int, tuple[bytes, bytes, bool, int]] = {}  # before and after the user, bare, asker
 
     def __repr__(self) -> str:
@@ -62,7 +62,7 @@ class Converter:
     def push(self, batch: Batch) -> Published:
         """Let the records of a batch enter, and write those that leave."""
         first, user = self.engine.entered, batch.user
-        out = self.engine.push_codes(user, self._nodes(batch))
+        out = self.engine.push_codes(user, batch.node)
         if batch.users > len(self.seen):
             self.seen = np.concatenate([self.seen, np.zeros(batch.users - len(self.seen), dtype=np.bool_)])
         self.left += len(out)
@@ -75,17 +75,9 @@ class Converter:
         left = np.zeros(len(user), dtype=np.bool_)
         asker = np.empty(len(out), dtype=np.int32)
         fresh = (np.frombuffer(batch.data, dtype=np.uint8), batch.spans, user)
-        data = lines.join_lines(fresh, (stored, places), record, out.user, batch.ids, left, asker)
+        data = lines.join_lines(fresh, (stored, places), record, out.user, batch.ids, batch.id_width, left, asker)
         self._keep(batch, np.flatnonzero(~left), first)
         return Published(data.data, out.user, asker)
-
-    def _nodes(self, batch: Batch) -> Int32s:
-        """int32[n]: node of each record; the tree follows the paths."""
-        new = self.reader.paths[len(self._node_of_path) : batch.paths]
-        if new:
-            nodes = np.array([self.engine.tree.node(path) for path in new], dtype=np.int32)
-            self._node_of_path = np.concatenate([self._node_of_path, nodes])
-        return self._node_of_path[batch.path]
 
     def _waited(self, records: Int64s) -> tuple[Bytes, Int64s]:
         """Give the bytes of records from earlier batches, which leave now, and where things stand in them."""

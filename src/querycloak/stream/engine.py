@@ -172,14 +172,15 @@ class StreamEngine:
     def _follow_tree(self) -> None:
         """Take in the nodes that were added to the tree since the last batch."""
         state, tree = self._state, self.tree
-        if tree.sets > len(state.sets):
-            rows = tree.sets + tree.sets // 2 + 64
-            self._state = state = state._replace(sets=_grown(state.sets, rows), tally=_grown(state.tally, rows))
-        known = len(state.nodes)
-        if len(tree) > known:
-            new = tree.rows(known)
-            state.tally[new[:, kernels.CHAIN], kernels.INDEXED] = 1  # the sets of depth 1 always are
-            self._state = state._replace(nodes=np.concatenate([state.nodes, new]))
+        if len(tree) == len(state.nodes):
+            return
+        new = tree.rows(len(state.nodes))
+        sets = tree.sets  # read after the rows: another thread may add nodes, whose sets are counted before
+        if sets > len(state.sets):
+            rows = sets + sets // 2 + 64
+            state = state._replace(sets=_grown(state.sets, rows), tally=_grown(state.tally, rows))
+        state.tally[new[:, kernels.CHAIN], kernels.INDEXED] = 1  # the sets of depth 1 always are
+        self._state = state._replace(nodes=np.concatenate([state.nodes, new]))
 
     def _make_room(self) -> None:
         """Grow what may be too small for the next record, and refill the random words."""

@@ -33,7 +33,8 @@ class Feed:
         self._raw = raw
         self._asked = asked
         self._max_wait = max_wait
-        self._waits = not stat.S_ISREG(os.fstat(raw).st_mode)
+        self.is_live = not stat.S_ISREG(os.fstat(raw).st_mode)
+        """more may come at any time: a pipe or a terminal"""
 
     def wind_to(self, place: int) -> None:
         """Go on at a place of the file."""
@@ -50,7 +51,7 @@ class Feed:
 
     def next(self) -> bytes:
         """Give the next bytes; none at the end, or where the user asked to stop."""
-        if not self._waits:
+        if not self.is_live:
             data = os.read(self._raw, self._piece)
             self.ended = not data
             return data

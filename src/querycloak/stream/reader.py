@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.stream import _lines_kernels as lines
-from querycloak.stream.coding import BROKEN, ByteCodes, Vocabulary, fresh_ids
+from querycloak.stream.coding import BROKEN, ByteCodes, Vocabulary, fresh_ids, id_width
 from querycloak.stream.layout import LONGEST_LINE
 from querycloak.stream.sweeping import PERSONAL, AskedEnough, is_personal, rare_name, sweeps
 from querycloak.stream.tree import UNCLASSIFIED, split_path
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from querycloak.stream.layout import Layout
     from querycloak.stream.problems import Problems
     from querycloak.stream.statement import StreamSettings
+    from querycloak.stream.tree import CategoryTree
 
 __all__ = ["Batch", "Classifier", "Reader"]
 
@@ -45,20 +46,23 @@ class Batch:
     """int32[n, columns]: where things stand in the lines"""
     user: Int32s
     """int32[n]: code of the asker"""
-    path: Int32s
-    """int32[n]: number of the category path"""
+    node: Int32s
+    """int32[n]: node of the tree"""
     users: int
     """users known so far"""
-    paths: int
-    """paths known so far"""
     ids: tuple[Bytes, Int64s, Bytes]
     """texts and ends of the ids of all users, and whether one needs quotes"""
+    id_width: int
+    """bytes of each id, 0 = they differ"""
 
 
 class Reader:
     """Takes in bytes in pieces of any size, and gives the records of their whole lines."""
 
-    def __init__(self, layout: Layout, settings: StreamSettings, random: Randomness, problems: Problems) -> None:
+    def __init__(
+        self, layout: Layout, settings: StreamSettings, tree: CategoryTree, random: Randomness, problems: Problems
+    ) -> None:
+        """`tree` grows with the categories that are read; `random` makes the ids under which users are published."""
         self.layout = layout
         self.settings = settings
         self.problems = problems
@@ -66,14 +70,13 @@ class Reader:
         self.users = Vocabulary()
         self.ids = ByteCodes()
         """ids under which users are published, by their code"""
-        self.paths: list[tuple[str, ...]] = [UNCLASSIFIED]
-        """paths by number; 0 = unclassified"""
         self.unclassified = 0
         self.left_out: Counter[str] = Counter()
         """good records that do not enter, by reason"""
-        self._number_of_path: dict[tuple[str, ...], int] = {UNCLASSIFIED: 0}
+        self._tree = tree
+        self._unclassified = tree.node(UNCLASSIFIED)
         self._categories = Vocabulary()
-        self._path_of_category = np.zeros(0, dtype=np.int32)  # -1 = a path with an empty level
+        self._node_of_category = np.zeros(0, dtype=np.int32)  # -1 = a path with an empty level
         self._queries = Vocabulary()
         self._asked = AskedEnough(settings.min_query_users)
         self._id_random = random
@@ -84,7 +87,7 @@ class Reader:
         self._skipping = False
 
     def __repr__(self) -> str:
-        return f"Reader({self._line:,} lines, {len(self.users):,} users, {len(self.paths):,} paths)"
+        return f"Reader({self._line:,} lines, {len(self.users):,} users)"
 
     def read(self, data: bytes, *, final: bool = False) -> Batch:
         """Take in bytes; give the records that may enter. After the final piece an unfinished line is whole."""
@@ -101,7 +104,7 @@ class Reader:
             self._rest, self._skipping = b"", True
         if not data.isascii():
             self._check_text(data[:consumed], spans)
-        path = self._paths(array, spans)
+        node = self._nodes(array, spans)
         queries = self._sweep_personal(array, spans)
         user = self._codes(self.users, array, spans, lines.USER)
         self._sweep_rare(queries, user, spans)
@@ -109,9 +112,10 @@ class Reader:
         self._name_users()
         keep = spans[:, lines.STATUS] == lines.GOOD
         if not keep.all():
-            spans, user, path = spans[keep], user[keep], path[keep]
+            spans, user, node = spans[keep], user[keep], node[keep]
         ids = (self.ids.texts, self.ids.ends, self._needs_quotes)
-        return Batch(data, spans, user, path, len(self.users), len(self.paths), ids)
+        width = id_width(digits=bool(self._digits)) if self.settings.ids == "new" else 0
+        return Batch(data, spans, user, node, len(self.users), ids, width)
 
     def _skip(self, data: bytes) -> bytes:
         """Pass over the rest of a line that is too long."""
@@ -153,35 +157,28 @@ class Reader:
             spans[code == BROKEN, lines.STATUS] = lines.MALFORMED
         return code
 
-    def _paths(self, array: Bytes, spans: Int32s) -> Int32s:
-        """int32[n]: number of each record's path; 0 = unclassified. A record whose path is bad is marked."""
+    def _nodes(self, array: Bytes, spans: Int32s) -> Int32s:
+        """int32[n]: node of each record. A record whose path is bad is marked."""
         if self.layout.has_category:
             code = self._codes(self._categories, array, spans, lines.CATEGORY)
-            new = range(len(self._path_of_category), len(self._categories))
-            found = [split_path(self._categories.text(c).decode(), self.settings.separator) for c in new]
-            added = np.array([-1 if path is None else self._number(path) for path in found], dtype=np.int32)
-            self._path_of_category = np.concatenate([self._path_of_category, added])
-            path = np.append(self._path_of_category, np.int32(0))[np.maximum(code, -1)]  # an empty category: code -1
-            spans[path < 0, lines.STATUS] = lines.BAD_PATH
+            new = range(len(self._node_of_category), len(self._categories))
+            paths = (split_path(self._categories.text(c).decode(), self.settings.separator) for c in new)
+            nodes = np.array([-1 if path is None else self._tree.node(path) for path in paths], dtype=np.int32)
+            known = self._node_of_category = np.concatenate([self._node_of_category, nodes])
         elif self.classifier is not None:
             queries = Vocabulary()
             code = self._codes(queries, array, spans, lines.QUERY)
-            numbers = [self._number(self.classifier.path(queries.text(c).decode())) for c in range(len(queries))]
-            path = np.array([*numbers, 0], dtype=np.int32)[np.maximum(code, -1)]
+            texts = (queries.text(c).decode() for c in range(len(queries)))
+            known = np.array([self._tree.node(self.classifier.path(text)) for text in texts], dtype=np.int32)
         else:
-            path = np.zeros(len(spans), dtype=np.int32)
-        unclassified = (path == 0) & (spans[:, lines.STATUS] == lines.GOOD)
+            code, known = np.full(len(spans), -1, dtype=np.int32), np.zeros(0, dtype=np.int32)
+        node = np.append(known, np.int32(self._unclassified))[np.maximum(code, -1)]  # an empty category: code -1
+        spans[node < 0, lines.STATUS] = lines.BAD_PATH
+        unclassified = (node == self._unclassified) & (spans[:, lines.STATUS] == lines.GOOD)
         self.unclassified += int(unclassified.sum())
         if self.settings.unclassified == "drop":
             spans[unclassified, lines.STATUS] = lines.UNCLASSIFIED
-        return path
-
-    def _number(self, path: tuple[str, ...]) -> int:
-        """Give the number of a path; a new one is added."""
-        number = self._number_of_path.setdefault(path, len(self.paths))
-        if number == len(self.paths):
-            self.paths.append(path)
-        return number
+        return node
 
     def _sweep_personal(self, array: Bytes, spans: Int32s) -> Int32s | None:
         """Mark the records whose query holds an identifier; int32[n]: codes of the queries, None = nothing is swept."""

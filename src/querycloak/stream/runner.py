@@ -25,12 +25,14 @@ from querycloak.stream.statement import StreamSettings, stream_statement
 from querycloak.stream.truth import TruthFile
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from querycloak.records import PrivacyStatement
     from querycloak.stream.reader import Batch, Classifier
 
 __all__ = ["Run", "Summary", "run_stream"]
 
-PIECE: Final = 1 << 22
+PIECE: Final = 1 << 21
 """Bytes taken in at once: one batch."""
 SAMPLE: Final = 1 << 16
 """Bytes by which the form is recognised."""
@@ -114,6 +116,7 @@ class _Session:
         self.checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint)
         self.saved = None if self.checkpoint is None else self.checkpoint.load(run.must_agree(), self.source)
         self.pending = b""
+        self._writing: Future[None] | None = None
         if self.saved is None:
             first = feed.first_lines()
             if not first:
@@ -153,14 +156,14 @@ class _Session:
     def go(self, asked: list[int]) -> bool:
         """Take batch by batch; True = the input has ended, False = the user stopped it.
 
-        While one batch is converted and written the next is read, but not before a checkpoint: there the reader
-        must stand where the engine stands.
+        While one batch is converted the next is read and the one before is written, each in a thread of its own. Before
+        a checkpoint nothing is read ahead: there the reader must stand where the engine stands.
         """
         if self.saved is None:
             self.sink.write(self.reader.layout.head)
         self.progress.start(f"{self.run.method}: streaming")
         saved_at, saved_records = time.monotonic(), self.converter.engine.entered
-        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="reader") as pool:
+        with ThreadPoolExecutor(1, "read") as pool, ThreadPoolExecutor(1, "write") as writer:
             try:
                 turn = self.take(self.pending, asked)
                 while True:
@@ -169,13 +172,15 @@ class _Session:
                     due |= time.monotonic() - saved_at >= self.run.checkpoint_seconds
                     due &= self.checkpoint is not None
                     ahead = None if turn.last or due else pool.submit(self.take_next, asked)
-                    self.convert(turn.batch)
+                    self.convert(turn.batch, writer)
                     if turn.last:
                         break
                     if due:
+                        self.written()
                         self.save()
                         saved_at, saved_records = time.monotonic(), entered
                     turn = self.take_next(asked) if ahead is None else ahead.result()
+                self.written()
             finally:
                 asked.append(0)  # a reader that waits for input stops waiting
         if not turn.ended:
@@ -195,13 +200,22 @@ class _Session:
         ended = not data and self.feed.ended
         return _Turn(self.reader.read(data, final=ended), ended, last=ended or bool(asked and not data))
 
-    def convert(self, batch: Batch) -> None:
-        """Let a batch enter, and write what leaves."""
+    def convert(self, batch: Batch, writer: ThreadPoolExecutor) -> None:
+        """Let a batch enter, and have written what leaves: at once in a live stream, whose next batch may be late."""
         out = self.converter.push(batch)
-        self.sink.write(out.data)
+        self.written()
+        self._writing = writer.submit(self.sink.write, out.data)
+        if self.feed.is_live:
+            self.written()
         if self.truth is not None:
             self.truth.add(self.converter, out)
         self.progress.advance(len(out.user))
+
+    def written(self) -> None:
+        """Wait until all that has left is written; what went wrong there is raised here."""
+        if self._writing is not None:
+            self._writing.result()
+            self._writing = None
 
     def save(self) -> None:
         """Save the state with the places in the input and in the outputs, if that is asked for."""

@@ -70,13 +70,12 @@ class CategoryTree:
         """Give the sets of a new node: its branches from depth 1 down, then its own."""
         if not self.borrows or not cut:
             return [self._new_set()]
-        sets, above = [], -1
+        sets, above, new = [], -1, self.sets
         for name in cut:
-            branch = self._branch.get((above, name))
-            if branch is None:
-                branch = self._branch[above, name] = self._new_set()
-            sets.append(branch)
-            above = branch
+            above = self._branch.setdefault((above, name), new)
+            new += above == new
+            sets.append(above)
+        self.sets = new
         return sets if len(cut) == self.depth else [*sets, self._new_set()]
 
     def _new_set(self) -> int:
@@ -85,9 +84,9 @@ class CategoryTree:
 
     def rows(self, first: int) -> Int32s:
         """int32[nodes from `first`, 7 + width]: how the kernels want a node, its bags empty."""
-        out = np.full((len(self) - first, CHAIN + self.width), -1, dtype=np.int32)
+        chains = self._chains[first:]  # of one moment: another thread may add to the tree
+        out = np.full((len(chains), CHAIN + self.width), -1, dtype=np.int32)
         out[:, :CHAIN] = 0
-        chains = self._chains[first:]
         out[:, LENGTH] = [len(sets) for sets in chains]
         out[:, CHAIN:][np.arange(self.width) < out[:, LENGTH, None]] = list(chain.from_iterable(chains))
         return out
