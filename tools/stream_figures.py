@@ -1,7 +1,8 @@
-"""Prints the tables of docs/methods/self-adjusting.md: `python tools/stream_figures.py [records]`.
+"""Prints the tables of docs/methods/self-adjusting.md: `python tools/stream_figures.py [grid|hold] [records]`.
 
-A generated log over a directory-like tree of depth 13 goes through the stream methods for every k and depth; each
-release is attacked and measured.
+A generated log over a directory-like tree of depth 13 goes through the stream methods, and each release is attacked and
+measured: `grid` for every k and depth; `hold` for every depth at k = 3, with records held back or not, over a tree so
+small that a category has as many records as one of AOL's.
 """
 
 from __future__ import annotations
@@ -20,45 +21,68 @@ if TYPE_CHECKING:
 
 KS = (3, 10, 30, 100, 200)
 DEPTHS = (1, 3, 5, 7, 9, 11)
+HOLDS = (0, 100, 300, 1000)
+PER_CATEGORY = 140
+"""Records of a category: 27.2 million in 194,505, as the paper counts."""
+HEAD = "left | simple | full | activity | EMD share | delay | bag | waiting |"
 
 
-def directory_log(records: int, seed: int = 1) -> QueryLog:
+def directory_log(records: int, categories: int = 20_000, seed: int = 1) -> QueryLog:
     """Generate a log with categories in a directory-like tree, in the order of time."""
     random = Randomness(seed=seed)
-    tree = generate_directory_tree(load_wordnet(), random.child("tree"), depth=13)
+    tree = generate_directory_tree(load_wordnet(), random.child("tree"), depth=13, categories=categories)
     settings = Generate(users=records // 44, queries=records, clicks=False, categories=True, order="time")
-    return generate(settings, tree, random.child("log")).log
-
-
-def main(records: int) -> None:
-    """Print a line per method, k and depth, then the rates against 1/k."""
-    log = directory_log(records)
-    bench = Workbench(log)
+    log = generate(settings, tree, random.child("log")).log
     depth = [path.count("/") for path in (log.categories.to_list() if log.categories is not None else [])]
     print(f"{log!r}, {len(depth):,} distinct categories, depth to {max(depth)}")
-    print("| method | k | depth | left | simple | full | activity | EMD share | delay | bag | waiting |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
-    rates: dict[int, list[float]] = {d: [] for d in DEPTHS}
+    return log
+
+
+def figures(bench: Workbench, method: str, **settings: int) -> tuple[str, list[float]]:
+    """Make, attack and measure one release; give the cells of its line, and the rates of the attackers."""
+    release = bench.anonymize(method, seed=1, **settings)
+    rates = [a.rate for a in bench.attack(release, ["stream-linkage"], seed=2)]
+    scores = {s.measure: s.value for s in bench.measure(release, ["category-emd", "stream-flow"])}
+    simple, full, activity = (f"{rate:.2%}" for rate in rates)
+    line = (
+        f"{scores['records that left']:.2%} | {simple} | {full} | {activity} "
+        f"| {scores['category EMD, share of the largest']:.2%} | {scores['mean delay in records']:.0f} "
+        f"| {scores['mean size of query bags']:.1f} | {scores['users waiting at the end']:.0f} |"
+    )
+    return line, rates
+
+
+def grid(records: int) -> None:
+    """Print a line per method, k and depth, then the rates against 1/k."""
+    bench = Workbench(directory_log(records))
+    print(f"| method | k | depth | {HEAD}\n" + "|---" * 11 + "|", flush=True)
+    best: dict[int, list[float]] = {d: [] for d in DEPTHS}
     for method in ("self-adjusting", "fixed-depth"):
         for k in KS if method == "self-adjusting" else KS[:1]:
             for d in DEPTHS:
-                release = bench.anonymize(method, seed=1, k=k, depth=d)
-                attacks = bench.attack(release, ["stream-linkage"], seed=2)
-                scores = {s.measure: s.value for s in bench.measure(release, ["category-emd", "stream-flow"])}
-                simple, full, activity = (f"{a.rate:.2%}" for a in attacks)
+                line, rates = figures(bench, method, k=k, depth=d)
                 if method == "self-adjusting":
-                    rates[d].append(max(a.rate for a in attacks[:2]))
-                print(
-                    f"| {method} | {k} | {d} | {scores['records that left']:.2%} | {simple} | {full} | {activity} "
-                    f"| {scores['category EMD, share of the largest']:.2%} | {scores['mean delay in records']:.0f} "
-                    f"| {scores['mean size of query bags']:.1f} | {scores['users waiting at the end']:.0f} |",
-                    flush=True,
-                )
+                    best[d].append(max(rates[:2]))
+                print(f"| {method} | {k} | {d} | {line}", flush=True)
     print("\n| depth | D | p |\n|---|---|---|")
     for d in DEPTHS:
-        statistic, p = against_bound(rates[d], KS)
+        statistic, p = against_bound(best[d], KS)
         print(f"| {d} | {statistic:.2f} | {p:.4f} |")
 
 
+def hold(records: int) -> None:
+    """Print a line per number of records held back, and depth; and fixed depth beside them."""
+    bench = Workbench(directory_log(records, records // PER_CATEGORY))
+    print(f"| hold | depth | {HEAD}\n" + "|---" * 10 + "|", flush=True)
+    for n in HOLDS:
+        for d in DEPTHS:
+            print(f"| {n} | {d} | {figures(bench, 'self-adjusting', k=3, depth=d, hold=n)[0]}", flush=True)
+    for d in DEPTHS:
+        print(f"| fixed depth | {d} | {figures(bench, 'fixed-depth', k=3, depth=d)[0]}", flush=True)
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 300_000)
+    chosen = [word for word in sys.argv[1:] if not word.isdigit()] or ["grid", "hold"]
+    size = next((int(word) for word in sys.argv[1:] if word.isdigit()), 300_000)
+    for name in chosen:
+        {"grid": grid, "hold": hold}[name](size)

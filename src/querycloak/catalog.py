@@ -264,7 +264,11 @@ def _stream(name: str, summary: str, settings_name: str = "StreamSettings") -> M
 STREAM_METHODS: dict[str, Method] = {
     m.name: m
     for m in (
-        _stream("self-adjusting", "stream: each query leaves soon, with a user of its category or branch"),
+        _stream(
+            "self-adjusting",
+            "stream: each query leaves soon, with a user of its category or branch",
+            "SelfAdjustingSettings",
+        ),
         _stream("fixed-depth", "stream: each query leaves with a user of its category, cut to a depth"),
         _stream("flat", "stream: each query leaves with a user of its top-level category", "FlatSettings"),
     )

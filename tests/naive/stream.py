@@ -12,8 +12,8 @@ from random import Random
 
 
 class NaiveStream:
-    def __init__(self, k: int, depth: int, seed: int, *, borrows: bool = True, most: float = 2) -> None:
-        self.k, self.depth, self.borrows, self.most = k, depth, borrows, most
+    def __init__(self, k: int, depth: int, seed: int, *, borrows: bool = True, most: float = 2, hold: int = 0) -> None:
+        self.k, self.depth, self.borrows, self.most, self.hold = k, depth, borrows, most, hold
         self.random = Random(seed)
         self.queries: list[tuple[tuple[str, ...], str, str]] = []  # (node, asker, query)
         self.users: list[tuple[tuple[str, ...], str]] = []  # (node, user)
@@ -29,6 +29,8 @@ class NaiveStream:
             return out
         branches = [v[:d] for d in range(1, len(v) + 1)] if self.borrows else []
         deepest = [b for b in branches if self.distinct(below(b)) > self.k][-1:]
+        if sum(below(v[:1])(node) for node, _ in self.users) <= self.hold:
+            deepest = []
         for b in deepest:
             record, vq, vu = self.generate(below(b))
             out.append(record)

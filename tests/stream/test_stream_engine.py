@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,7 +18,12 @@ from querycloak.randomness import Randomness
 from querycloak.stream import FixedDepth, Flat, SelfAdjusting
 from querycloak.stream import _engine_kernels as kernels
 
-ENGINES = {"self-adjusting": SelfAdjusting, "fixed-depth": FixedDepth}
+ENGINES = {"self-adjusting": SelfAdjusting, "holding": partial(SelfAdjusting, hold=7), "fixed-depth": FixedDepth}
+TWINS = {
+    "self-adjusting": NaiveStream,
+    "holding": partial(NaiveStream, hold=7),
+    "fixed-depth": partial(NaiveStream, borrows=False),
+}
 
 
 @st.composite
@@ -114,12 +120,13 @@ def test_batches_do_not_matter(stream, cuts):
     assert np.array_equal(np.concatenate([g.user for g in got]), expected.user)
 
 
+@pytest.mark.parametrize("name", ENGINES)
 @given(streams())
-def test_who_waits_is_the_same_as_in_the_naive_twin_where_nothing_is_drawn(stream):
+def test_who_waits_is_the_same_as_in_the_naive_twin_where_nothing_is_drawn(name, stream):
     """Up to the first departure nothing depends on chance: it comes at the same record, among as many candidates."""
     records, k, depth, seed = stream
-    engine = SelfAdjusting(k, depth, random=Randomness(seed=seed))
-    naive = NaiveStream(k, depth, seed)
+    engine = ENGINES[name](k, depth, random=Randomness(seed=seed))
+    naive = TWINS[name](k, depth, seed)
     user, node = coded(engine, records)
     for i, (u, path) in enumerate(records):
         out, expected = engine.push_codes(user[i : i + 1], node[i : i + 1]), naive.push(str(u), str(i), path)
@@ -139,13 +146,14 @@ STORIES = {
     "inner nodes": (2, 3, "A:a B:ax C:axp D:ax E:a F:axp"),
     "second generate": (2, 2, "A:ax A:ax B:ax B:ay C:ay C:ay D:ax D:ay E:ax"),
     "path of one": (3, 3, "A:a B:a C:b D:a E:ab F:a A:abc G:ab"),
+    "held back": (2, 2, "A:ax B:ay C:az D:ay E:az F:ax G:ay H:az A:ax I:ax B:az"),
 }
 
 
 @pytest.mark.parametrize("story", STORIES)
 @pytest.mark.parametrize("name", ENGINES)
 def test_what_leaves_is_distributed_as_in_the_naive_twin(name, story):
-    """Two-sample chi-square over whole outcomes; 1 in 10,000 by chance, over 14 cases with fixed seeds."""
+    """Two-sample chi-square over whole outcomes; 1 in 10,000 by chance, over 24 cases with fixed seeds."""
     k, depth, text = STORIES[story]
     records = [(r.split(":")[0], tuple(r.split(":")[1])) for r in text.split()]
     runs = 2000
@@ -161,7 +169,7 @@ def test_what_leaves_is_distributed_as_in_the_naive_twin(name, story):
         out = engine.push_codes(user, node)
         seen[0][tuple((chr(u), r) for r, u in zip(out.record.tolist(), out.user.tolist(), strict=True))] += 1
         levels[0][tuple(engine.waiting_per_level())] += 1
-        naive = NaiveStream(k, depth, seed, borrows=ENGINES[name].borrows)
+        naive = TWINS[name](k, depth, seed)
         pairs = [pair for i, (u, path) in enumerate(records) for pair in naive.push(u, str(i), path)]
         seen[1][tuple((u, int(r)) for u, r in pairs)] += 1
         levels[1][tuple(naive.waiting_per_level())] += 1
@@ -227,6 +235,21 @@ def test_the_unclassified_are_a_branch_of_their_own():
     assert len(out) == 1
 
 
+def test_what_is_held_leaves_from_its_own_category_or_not_before_the_hold_is_full():
+    batch = [(f"u{i}", f"q{i}", f"a/{i % 5}") for i in range(400)]
+    category = {query: path for _, query, path in batch}
+    user_in = {(user, path) for user, _, path in batch}
+    eager, held = (SelfAdjusting(5, 2, hold=hold, random=Randomness(seed=1)) for hold in (0, 40))
+    for engine, least, most in ((eager, 0.0, 0.8), (held, 1.0, 1.0)):
+        out = engine.push(batch)
+        own = sum((user, category[query]) in user_in for user, query, _ in out) / len(out)
+        assert least <= own <= most
+    assert held.waiting <= 40
+    alone = SelfAdjusting(2, 2, hold=40, random=Randomness(seed=1))
+    assert alone.push([(f"u{i}", f"q{i}", f"a/{i}") for i in range(100)])[0][1] in {f"q{i}" for i in range(41)}
+    assert alone.waiting == 40
+
+
 def test_fixed_depth_does_not_borrow_and_flat_cuts_at_the_top():
     batch = [(f"u{i}", f"q{i}", f"a/{i}") for i in range(30)]
     assert FixedDepth(2, 2, random=Randomness(seed=1)).push(batch) == []
@@ -242,6 +265,8 @@ def test_nonsense_is_refused_at_once(engine):
         engine(depth=0)
     with pytest.raises(ParameterError):
         engine(k=2.5)
+    with pytest.raises(ParameterError, match=r"hold must be an integer >= 0, got -1"):
+        SelfAdjusting(hold=-1)
 
 
 def test_codes_that_are_not_there_are_refused():

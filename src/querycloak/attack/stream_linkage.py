@@ -1,6 +1,6 @@
 """Stream linkage: the attackers of Pàmies-Estrems & Garcia-Alfaro (2023), and one who bets on the most active user.
 
-All of them see the published stream in order, and know k, the depth and the categories. Each names a user for a
+All of them see the published stream in order, and know the settings and the categories. Each names a user for a
 published query, never the one it was published under.
 """
 
@@ -39,9 +39,9 @@ def simple_linkage(user: Int32s, paths: RowPaths, k: int, depth: int, random: Ra
     return _linked(FixedDepth(k, depth, random=random, eager=True), user, paths)
 
 
-def full_linkage(user: Int32s, paths: RowPaths, k: int, depth: int, random: Randomness) -> Int32s:
+def full_linkage(user: Int32s, paths: RowPaths, k: int, depth: int, random: Randomness, hold: int = 0) -> Int32s:
     """Algorithm 3: the anonymizer's own machine, fed with what it published."""
-    return _linked(SelfAdjusting(k, depth, random=random), user, paths)
+    return _linked(SelfAdjusting(k, depth, hold=hold, random=random), user, paths)
 
 
 def _linked(machine: SelfAdjusting | FixedDepth, user: Int32s, paths: RowPaths) -> Int32s:
@@ -86,13 +86,13 @@ def stream_linkage(
     assert truth is not None
     assert truth.asker is not None
     settings = release.statement.settings
-    k, depth = int(settings["k"]), int(settings.get("depth", 1))
+    k, depth, hold = int(settings["k"]), int(settings.get("depth", 1)), int(settings.get("hold", 0))
     user = release.log.user
     paths = release_paths(str(settings.get("separator", "/")))
     progress.start("attack: stream linkage", total=3)
     attackers: dict[str, Callable[[], Int32s]] = {
         "stream linkage, simple": lambda: simple_linkage(user, paths, k, depth, random.child("simple")),
-        "stream linkage, full": lambda: full_linkage(user, paths, k, depth, random.child("full")),
+        "stream linkage, full": lambda: full_linkage(user, paths, k, depth, random.child("full"), hold),
         "stream linkage, activity": lambda: activity_guesses(user, paths, k, depth),
     }
     fewest, most = _least_and_most_active(log, truth.asker)

@@ -33,8 +33,8 @@ NODE, ASKER, ID_LOW, ID_HIGH, OWN, FIRST = 0, 1, 2, 3, 4, 5
 TOKEN_NODE, TOKEN_USER, TOKEN_OWN, TOKEN_FIRST = 5, 6, 7, 8
 # cells of counts
 ARENA_TOP, LARGEST, ENTRY_TOP, ENTRY_FREE, ENTRIES, SLOT_TOP, RECORD_FREE, TOKEN_FREE, WAITING, SEEN = range(10)
-CURSOR, PENDING, K = 10, 11, 12  # next random word; node that has not yet let out all it may, -1 = none
-CLASSES, COUNTS = 13, 41  # free lists of blocks of 4 << c items begin at CLASSES
+CURSOR, PENDING, K, HOLD = 10, 11, 12, 13  # next random word; node that has not yet let out all it may, -1 = none
+CLASSES, COUNTS = 14, 42  # free lists of blocks of 4 << c items begin at CLASSES
 RECORD, NEW_USER, CANDIDATES, DELAY = range(4)  # columns of what left
 SPARE_DRAWS = 128  # a record takes at most 8; each is drawn again with a probability below 1/2 (in practice 2^-10)
 
@@ -383,7 +383,7 @@ def run(m: Machine, most: int, user: Int32s, node: Int32s, out: Int64s) -> tuple
             level += 1
         if level == nodes[v, LENGTH]:
             drain = v
-        elif level > 0:  # lines 1.26 to 1.40: borrow from the deepest branch
+        elif level > 0 and tally[nodes[v, CHAIN], COUNT] > counts[HOLD]:  # lines 1.26 to 1.40: borrow from a branch
             query_node, user_node = _generate(m, nodes[v, CHAIN + level - 1], out[n])
             n += 1
             if query_node != user_node:

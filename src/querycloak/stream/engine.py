@@ -220,7 +220,27 @@ class StreamEngine:
 
 
 class SelfAdjusting(StreamEngine):
-    """Algorithm 1: a record leaves from its own node, or else from the deepest branch above with users enough."""
+    """Algorithm 1: a record leaves from its own node, or else from the deepest branch above with users enough.
+
+    With `hold`, which is ours, the latter only while more than that many records wait in its top-level category: more
+    of them then find users enough in their own.
+    """
+
+    def __init__(
+        self,
+        k: int = 10,
+        depth: int = 5,
+        *,
+        hold: int = 0,
+        random: Randomness | None = None,
+        eager: bool = False,
+    ) -> None:
+        """Make an empty engine."""
+        if not isinstance(hold, int) or isinstance(hold, bool) or hold < 0:
+            raise ParameterError.of("SelfAdjusting.hold", "an integer >= 0", hold)
+        super().__init__(k, depth, random=random, eager=eager)
+        self.hold = hold
+        self._state.counts[kernels.HOLD] = hold
 
 
 class FixedDepth(StreamEngine):
@@ -244,7 +264,7 @@ def _empty(k: int, width: int) -> kernels.Machine:
     counts = np.full(kernels.COUNTS, -1, dtype=np.int64)
     zeros = (kernels.ARENA_TOP, kernels.LARGEST, kernels.ENTRY_TOP, kernels.ENTRIES, kernels.SLOT_TOP)
     counts[[*zeros, kernels.WAITING, kernels.SEEN, kernels.CURSOR]] = 0
-    counts[kernels.K] = k
+    counts[kernels.K], counts[kernels.HOLD] = k, 0
     entries = np.zeros((1024, 8), dtype=np.int32)
     entries[:, kernels.BUCKET] = -1
     return kernels.Machine(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from querycloak.progress import QUIET, Progress
 from querycloak.records import NO_CODE, QueryLog, Release, Truth
-from querycloak.stream.statement import FlatSettings, StreamSettings, stream_statement
+from querycloak.stream.statement import FlatSettings, SelfAdjustingSettings, StreamSettings, stream_statement
 from querycloak.stream.sweeping import PERSONAL, AskedEnough, is_personal, rare_name
 
 if TYPE_CHECKING:
@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from querycloak.stream.classify import PathsOf
     from querycloak.stream.engine import Departures, StreamEngine
 
-__all__ = ["FlatSettings", "StreamSettings", "fixed_depth", "flat", "flow_figures", "self_adjusting", "stream_release"]
+__all__ = [
+    "FlatSettings",
+    "SelfAdjustingSettings",
+    "StreamSettings",
+    "fixed_depth",
+    "flat",
+    "flow_figures",
+    "self_adjusting",
+    "stream_release",
+]
 
 BATCH = 1 << 16
 Rows = npt.NDArray[np.int64]

@@ -14,7 +14,7 @@ from querycloak.stream.engine import FixedDepth, Flat, SelfAdjusting, StreamEngi
 if TYPE_CHECKING:
     from querycloak.randomness import Randomness
 
-__all__ = ["ENGINES", "FlatSettings", "StreamSettings", "stream_statement"]
+__all__ = ["ENGINES", "FlatSettings", "SelfAdjustingSettings", "StreamSettings", "stream_statement"]
 
 ENGINES: Final[dict[str, type[StreamEngine]]] = {
     "self-adjusting": SelfAdjusting,
@@ -42,6 +42,23 @@ class StreamSettings(Settings):
     def engine(self, method: str, random: Randomness) -> StreamEngine:
         """Make the engine of a method."""
         return ENGINES[method](self.k, self.depth, random=random)
+
+
+@dataclass(frozen=True)
+class SelfAdjustingSettings(StreamSettings):
+    """Settings of `self-adjusting`."""
+
+    hold: int = setting(
+        0,
+        "records that wait in a top-level category before one leaves by a branch: nearer categories, longer delay",
+        minimum=0,
+    )
+
+    def engine(self, method: str, random: Randomness) -> StreamEngine:
+        """Make the engine."""
+        if method != "self-adjusting":
+            return super().engine(method, random)
+        return SelfAdjusting(self.k, self.depth, hold=self.hold, random=random)
 
 
 @dataclass(frozen=True)
