@@ -27,7 +27,7 @@ Int64s = npt.NDArray[np.int64]
 LENGTH, RECORDS, TOKENS, CHAIN = 0, 1, 4, 7
 # columns of tally, of sets and of entries
 COUNT, INDEXED, QUERIES, USERS = 0, 1, 0, 3
-SET, USER, SLOT, NEXT, PLACES, BUCKET = 0, 1, 2, 3, 4, 7
+SET, USER, SLOT, NEXT, PLACES = 0, 1, 2, 3, 4
 # columns of waits; those of the token come after the record's positions, and are given without them
 NODE, ASKER, ID_LOW, ID_HIGH, OWN, FIRST = 0, 1, 2, 3, 4, 5
 TOKEN_NODE, TOKEN_USER, TOKEN_OWN, TOKEN_FIRST = 5, 6, 7, 8
@@ -45,8 +45,8 @@ class Machine(NamedTuple):
     nodes: Int32s  # [nodes, 7 + width]: length of the chain, bag of records, bag of tokens, the chain of sets
     tally: Int32s  # [sets, 2]: tokens in the set, 1 = it is indexed
     sets: Int32s  # [sets, 6]: bag of records, bag of entries
-    entries: Int32s  # [power of 2, 8]: set, user, slot in the set's bag, next of the hash chain, bag of tokens; and,
-    # apart from these, the first entry of the hash chain of this row's number, -1 = none
+    entries: Int32s  # [power of 2, 8]: set, user, slot in the set's bag, next of the hash chain, bag of tokens
+    buckets: Int32s  # [power of 2, as many]: first entry of each hash chain, -1 = none
     waits: Int32s  # [slots, 8 + 3 width]: a record (node, asker, running number in two halves, position in its node's
     # bag and in each set) and, a stranger to it, a token (node, user, position in its node's bag, entry, position)
     arena: Int32s  # blocks of the bags that hold more than one item
@@ -132,16 +132,16 @@ def _take_out(m: Machine, bags: Int32s, row: int, column: int, position: int, it
 
 
 @inlined_kernel
-def _bucket(entries: Int32s, where: int, user: int) -> int:
+def _bucket(buckets: Int32s, where: int, user: int) -> int:
     word = (np.uint64(where) << np.uint64(32)) | np.uint64(user)
     word = (word ^ (word >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
-    return int(np.int64(word >> np.uint64(33)) & (len(entries) - 1))
+    return int(np.int64(word >> np.uint64(33)) & (len(buckets) - 1))
 
 
 @inlined_kernel
 def _find(m: Machine, where: int, user: int) -> int:
     """Give the entry of a user in a set, or -1."""
-    e = m.entries[_bucket(m.entries, where, user), BUCKET]
+    e = m.buckets[_bucket(m.buckets, where, user)]
     while e >= 0 and (m.entries[e, USER] != user or m.entries[e, SET] != where):
         e = m.entries[e, NEXT]
     return int(e)
@@ -150,11 +150,11 @@ def _find(m: Machine, where: int, user: int) -> int:
 @inlined_kernel
 def _forget_entry(m: Machine, e: int) -> None:
     """Take an entry out of the hash table."""
-    entries = m.entries
-    bucket = _bucket(entries, entries[e, SET], entries[e, USER])
-    other = entries[bucket, BUCKET]
+    entries, buckets = m.entries, m.buckets
+    bucket = _bucket(buckets, entries[e, SET], entries[e, USER])
+    other = buckets[bucket]
     if other == e:
-        entries[bucket, BUCKET] = entries[e, NEXT]
+        buckets[bucket] = entries[e, NEXT]
     else:
         while entries[other, NEXT] != e:
             other = entries[other, NEXT]
@@ -178,10 +178,10 @@ def _index_token(m: Machine, token: int, where: int, level: int) -> None:
             e = m.counts[ENTRY_TOP]
             m.counts[ENTRY_TOP] = e + 1
         m.counts[ENTRIES] += 1
-        bucket = _bucket(entries, where, user)
-        entries[e, SET], entries[e, USER], entries[e, NEXT] = where, user, entries[bucket, BUCKET]
+        bucket = _bucket(m.buckets, where, user)
+        entries[e, SET], entries[e, USER], entries[e, NEXT] = where, user, m.buckets[bucket]
         entries[e, PLACES + 1] = entries[e, PLACES + 2] = 0
-        entries[bucket, BUCKET] = e
+        m.buckets[bucket] = e
         entries[e, SLOT] = _push(m, m.sets, where, USERS, e)
     m.waits[token, TOKEN_FIRST + width + 2 * level] = e
     m.waits[token, TOKEN_FIRST + width + 2 * level + 1] = _push(m, entries, e, PLACES, token)
@@ -392,9 +392,9 @@ def run(m: Machine, most: int, user: Int32s, node: Int32s, out: Int64s) -> tuple
 
 
 @lean_kernel
-def rehash(entries: Int32s, used: Int32s) -> None:
+def rehash(entries: Int32s, buckets: Int32s, used: Int32s) -> None:
     """Put the entries in use into a table of buckets that has just been emptied."""
     for e in used:
-        bucket = _bucket(entries, entries[e, SET], entries[e, USER])
-        entries[e, NEXT] = entries[bucket, BUCKET]
-        entries[bucket, BUCKET] = e
+        bucket = _bucket(buckets, entries[e, SET], entries[e, USER])
+        entries[e, NEXT] = buckets[bucket]
+        buckets[bucket] = e

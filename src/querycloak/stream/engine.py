@@ -91,7 +91,7 @@ class StreamEngine:
     def memory(self) -> int:
         """Bytes of the arrays that hold what waits (the random words and the tree are apart)."""
         state = self._state
-        held = (state.nodes, state.tally, state.sets, state.entries, state.waits)
+        held = (state.nodes, state.tally, state.sets, state.entries, state.buckets, state.waits)
         used = int(state.counts[kernels.ARENA_TOP]) * state.arena.itemsize
         return used + sum(a.nbytes for a in held)
 
@@ -197,7 +197,7 @@ class StreamEngine:
             arena[:top] = state.arena[:top]  # the rest is not touched, and takes no memory until it is
             state = state._replace(arena=arena)
         while len(state.entries) - int(counts[kernels.ENTRIES]) <= 2 * width * most:
-            state = state._replace(entries=_more_entries(state))
+            state = _more_entries(state)
         if len(state.waits) <= int(counts[kernels.WAITING]):
             waits = _lines(2 * len(state.waits), state.waits.shape[1])
             waits[: len(state.waits)] = state.waits
@@ -265,13 +265,12 @@ def _empty(k: int, width: int) -> kernels.Machine:
     zeros = (kernels.ARENA_TOP, kernels.LARGEST, kernels.ENTRY_TOP, kernels.ENTRIES, kernels.SLOT_TOP)
     counts[[*zeros, kernels.WAITING, kernels.SEEN, kernels.CURSOR]] = 0
     counts[kernels.K], counts[kernels.HOLD] = k, 0
-    entries = np.zeros((1024, 8), dtype=np.int32)
-    entries[:, kernels.BUCKET] = -1
     return kernels.Machine(
         nodes=np.empty((0, kernels.CHAIN + width), np.int32),
         tally=np.zeros((0, 2), np.int32),
         sets=np.zeros((0, 6), np.int32),
-        entries=entries,
+        entries=_lines(1024, 8),
+        buckets=np.full(1024, -1, dtype=np.int32),
         waits=_lines(256, kernels.TOKEN_FIRST + 3 * width),
         arena=np.empty(4096, np.int32),
         counts=counts,
@@ -294,10 +293,11 @@ def _grown(array: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
     return out
 
 
-def _more_entries(state: kernels.Machine) -> Int32s:
-    entries = _grown(state.entries, 2 * len(state.entries))
-    entries[:, kernels.BUCKET] = -1
+def _more_entries(state: kernels.Machine) -> kernels.Machine:
+    entries = _lines(2 * len(state.entries), 8)
+    entries[: len(state.entries)] = state.entries
+    buckets = np.full(len(entries), -1, dtype=np.int32)
     top = int(state.counts[kernels.ENTRY_TOP])
     used = np.flatnonzero(entries[:top, kernels.PLACES + 1] > 0).astype(np.int32)
-    kernels.rehash(entries, used)
-    return entries
+    kernels.rehash(entries, buckets, used)
+    return state._replace(entries=entries, buckets=buckets)
