@@ -78,6 +78,7 @@ class Reader:
         self._categories = Vocabulary()
         self._node_of_category = np.zeros(0, dtype=np.int32)  # -1 = a path with an empty level
         self._queries = Vocabulary()
+        self._is_personal = np.zeros(0, dtype=np.bool_)
         self._asked = AskedEnough(settings.min_query_users)
         self._id_random = random
         self._digits: bool | None = None
@@ -184,11 +185,14 @@ class Reader:
         """Mark the records whose query holds an identifier; int32[n]: codes of the queries, None = nothing is swept."""
         if not sweeps(self.settings):
             return None
-        queries = self._queries if self.settings.min_query_users > 1 else Vocabulary()
-        code = self._codes(queries, array, spans, lines.QUERY)
+        if self.settings.min_query_users == 1:  # queries need not be known again
+            self._queries, self._is_personal = Vocabulary(), np.zeros(0, dtype=np.bool_)
+        code = self._codes(self._queries, array, spans, lines.QUERY)
         if self.settings.identifiers:
-            used, inverse = np.unique(code, return_inverse=True)
-            personal = is_personal([queries.text(c).decode() if c >= 0 else "" for c in used.tolist()])[inverse]
+            new = range(len(self._is_personal), len(self._queries))
+            found = is_personal([self._queries.text(c).decode() for c in new])
+            self._is_personal = np.concatenate([self._is_personal, found])
+            personal = np.append(self._is_personal, np.False_)[np.maximum(code, -1)]
             spans[personal, lines.STATUS] = lines.PERSONAL
             self.left_out[PERSONAL] += int(personal.sum())
         return code
