@@ -53,6 +53,14 @@ def test_map_shows_every_step():
     for part in ["noun phrases", "stems", "water sport"]:
         assert part in done.stdout
     refused(querycloak("map", "tea", "--mode", "wrong"), "segments")
+    refused(querycloak("map", " "), "the text of a query")
+
+
+def test_compare_says_whose_option_a_stray_one_is(tmp_path):
+    words = ["compare", tmp_path / "log.tsv", "--methods", "sweep", "-o", tmp_path / "out"]
+    refused(querycloak(*words, "--epsilon", "3"), "--epsilon is an option of", "not among --methods")
+    refused(querycloak(*words, "--hold=3"), "--hold is an option of self-adjusting")
+    refused(querycloak(*words, "--nonsense", "3"), "No such option: --nonsense")
 
 
 def test_generate_writes_log_directory_and_truth(tmp_path):

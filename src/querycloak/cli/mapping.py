@@ -19,7 +19,10 @@ def map_query(
     Example: `querycloak map "exciting water sports"`
     """
     from querycloak import api
+    from querycloak.errors import ParameterError
 
+    if not query.strip():
+        raise ParameterError.of("QUERY", "the text of a query", query)
     for title, lines in api.explain(query, taxonomy=taxonomy, mode=mode):
         typer.secho(title, bold=True)
         for line in lines:

@@ -101,7 +101,9 @@ class CompareCommand(TyperCommand):
         named = _value_of(args, ("--methods",)) or "all"
         chosen = METHODS if named == "all" else [method(name.strip()).name for name in named.split(",")]
         flags = {_flag(s["name"]) for name in chosen for s in describe_settings(method(name).settings)}
-        flags -= {flag for option in self.params for flag in option.opts}
+        own = {flag for option in self.params for flag in option.opts}
+        flags -= own
+        _refuse_options_of_unchosen(flags | own, args)
         given: dict[str, str] = {}
         rest: list[str] = []
         words = iter(args)
@@ -190,6 +192,15 @@ def _refuse_options_of_others(name: str, settings: type[Settings], args: Sequenc
             there_are = ", ".join(_flag(field) for field in sorted(mine)) or "none"
             stray = _flag(min(theirs))
             raise UserError(f"{stray} is an option of {other.name}; {name} has: {there_are}.")
+
+
+def _refuse_options_of_unchosen(known: set[str], args: Sequence[str]) -> None:
+    """Say whose option it is, where one belongs to a method that is not compared."""
+    stray = [flag for word in args if (flag := word.partition("=")[0]).startswith("--") and flag not in known]
+    for flag in stray:
+        for other in (METHODS | STREAM_METHODS).values():
+            if _field(flag) in {s["name"] for s in describe_settings(other.settings)}:
+                raise UserError(f"{flag} is an option of {other.name}, which is not among --methods.")
 
 
 def _value_of(args: Sequence[str], flags: tuple[str, ...]) -> str | None:
