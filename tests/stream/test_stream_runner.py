@@ -165,6 +165,16 @@ def test_bad_lines(tmp_path, monkeypatch, kind, piece):
     assert found.statement.dropped[kind] == 2
 
 
+@pytest.mark.parametrize("piece", [1 << 22, 100])
+def test_lines_are_counted_where_a_query_has_line_ends_in_it(tmp_path, monkeypatch, piece):
+    monkeypatch.setattr("querycloak.stream.runner.PIECE", piece)
+    good = b"".join(b'u%d,"two\nlines",News\n' % i for i in range(20))
+    with pytest.raises(InputError, match="log, line 42: the user is empty"):
+        go(tmp_path, b"user,query,category\n" + good + b",x,News\n" + good)
+    found = go(tmp_path, b"user,query,category\n" + good + b",x,News\n" + good, skip_bad=True)
+    assert found.stats["records in"] == 40
+
+
 def test_blank_lines_and_repeated_headers_are_no_mistake(tmp_path):
     lines = as_tsv(rows(600)).splitlines(keepends=True)
     found = go(tmp_path, b"".join([*lines[:200], b"\n", lines[0], *lines[200:], b"\n\n"]))

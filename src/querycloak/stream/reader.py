@@ -96,7 +96,8 @@ class Reader:
         if final and data and not data.endswith(b"\n"):
             data += self.layout.form.line_end.encode()
         array = np.frombuffer(data, dtype=np.uint8)
-        spans = np.empty((lines.count_lines(array) + 2, lines.COLUMNS), dtype=np.int32)
+        ends = lines.count_lines(array)
+        spans = np.empty((ends + 2, lines.COLUMNS), dtype=np.int32)
         n = self.layout.split(array, spans)
         consumed, spans = int(spans[n, lines.LINE]), spans[:n]
         self._rest = data[consumed:]
@@ -109,7 +110,7 @@ class Reader:
         queries = self._sweep_personal(array, spans)
         user = self._codes(self.users, array, spans, lines.USER)
         self._sweep_rare(queries, user, spans)
-        self._tell_problems(data, spans)
+        self._tell_problems(data, spans, one_line_each=ends == n)
         self._name_users()
         keep = spans[:, lines.STATUS] == lines.GOOD
         if not keep.all():
@@ -138,16 +139,14 @@ class Reader:
                 except UnicodeDecodeError:
                     span[lines.STATUS] = lines.NOT_UTF8
 
-    def _tell_problems(self, data: bytes, spans: Int32s) -> None:
+    def _tell_problems(self, data: bytes, spans: Int32s, *, one_line_each: bool) -> None:
         bad = np.flatnonzero((spans[:, lines.STATUS] != lines.GOOD) & (spans[:, lines.STATUS] <= lines.BAD_PATH))
-        if not self.layout.is_json and self.layout.form.format == "csv":  # a record may have line ends inside
-            starts = [0, *(data.count(b"\n", a, b) for a, b in spans[:, lines.LINE : lines.LINE + 2].tolist())]
-            number = np.cumsum(starts)
-        else:
-            number = np.arange(len(spans) + 1)
+        number = np.arange(len(spans) + 1)  # lines before each record
+        if not one_line_each:  # one in quotes may have line ends inside
+            number[1:] = np.cumsum([data.count(b"\n", a, b) for a, b in spans[:, : lines.USER].tolist()])
         for i in bad.tolist():
             self.problems.note(int(spans[i, lines.STATUS]), self._line + int(number[i]) + 1)
-        self._line += int(number[-1]) if len(number) else 0
+        self._line += int(number[-1])
 
     def _codes(self, vocabulary: Vocabulary, array: Bytes, spans: Int32s, column: int) -> Int32s:
         """int32[n]: codes of a value of the good records, -1 of others; one whose escapes are broken is marked."""
