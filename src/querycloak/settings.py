@@ -24,6 +24,8 @@ __all__ = ["Settings", "setting", "setting_type"]
 
 T = typing.TypeVar("T")
 
+TOO_LARGE = 1 << 31
+"""Whole numbers of settings go to kernels, which count in 32 bits."""
 _SIGNS = {"minimum": ">=", "above": ">", "below": "<"}
 
 
@@ -91,6 +93,8 @@ def _judge(value: object, kind: type, rule: typing.Mapping[str, Any]) -> tuple[s
         return "true or false", isinstance(value, bool)
     if kind is int:
         ok = isinstance(value, int) and not isinstance(value, bool)
+        if ok and abs(cast("int", value)) >= TOO_LARGE:
+            return f"an integer {words} and < {TOO_LARGE:,}", False
         return f"an integer {words}".strip(), ok and _within(cast("float", value), bounds)
     if kind is float:
         ok = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

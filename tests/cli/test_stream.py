@@ -112,7 +112,7 @@ def test_a_closed_pipe_ends_quietly(log):
 def test_mistakes(log, tmp_path):
     out = tmp_path / "out.tsv"
     refused(querycloak("stream", "-i", log, "-o", out, "--k", 1), "k must be an integer >= 2, got 1")
-    refused(querycloak("stream", "-i", log, "-o", out, "--depth", 0), "depth must be an integer >= 1, got 0")
+    refused(querycloak("stream", "-i", log, "-o", out, "--depth", 0), "depth must be an integer >= 1 and < 1000, got 0")
     refused(querycloak("stream", "-m", "self-adjustng", "-i", log, "-o", out), "Did you mean 'self-adjusting'?")
     refused(querycloak("stream", "-m", "flat", "--depth", 3, "-i", log, "-o", out), "depth")
     refused(querycloak("stream", "-i", tmp_path / "none", "-o", out), "none", "no such file")
@@ -120,6 +120,13 @@ def test_mistakes(log, tmp_path):
     refused(querycloak("stream", "-i", log, "-o", out, "--on-error", "ignore"), "stop, skip")
     refused(querycloak("stream", "-i", log, "-o", out, "--stats", out), "is also the output")
     refused(querycloak("stream", "-i", log, "--checkpoint", tmp_path / "c"), "--output")
+    for option in ("--k", "--hold", "--min-query-users"):
+        refused(querycloak("stream", "-i", log, "-o", out, option, 10**20), "and < 2,147,483,648")
+    refused(querycloak("stream", "-i", log, "-o", out, "--separator", ""), "at least one character")
+    os.mkfifo(tmp_path / "pipe")
+    words = ["stream", "--checkpoint", tmp_path / "c"]
+    refused(querycloak(*words, "-i", tmp_path / "pipe", "-o", out), "a pipe cannot be wound back")
+    refused(querycloak(*words, "-i", log, "-o", tmp_path / "pipe"), "not a file")
     bad = tmp_path / "bad.tsv"
     bad.write_bytes(log.read_bytes() + b"1005\tsecret\n")
     message = refused(querycloak("stream", "-i", bad, "-o", out), "bad.tsv, line 3002", "--on-error skip")

@@ -160,6 +160,29 @@ def test_a_checkpoint_of_another_run_is_refused(run, tmp_path, monkeypatch):
         run_stream(run)
 
 
+@pytest.mark.parametrize("mended", [True, False])
+def test_a_bad_line_can_be_mended_or_skipped_and_the_run_goes_on(run, tmp_path, mended):
+    """The line stands across the end of a batch: what was taken in of it is read again."""
+    run = replace(run, checkpoint_records=1)
+    content = run.source.read_bytes()
+    at = content.rindex(b"\n", 0, 5 * SMALL) + 1
+    end = content.index(b"\n", at) + 1
+    whole = content if mended else content[:at] + content[end:]
+    run.source.write_bytes(whole)
+    unbroken(run, tmp_path)
+    bad = content[at:end].replace(b"\t", b" ")
+    run.source.write_bytes(content[:at] + bad + content[end:])
+    with pytest.raises(InputError, match="wrong number of fields"):
+        run_stream(run)
+    assert (run.checkpoint / "state").exists()
+    if mended:
+        run.source.write_bytes(content)
+        run_stream(run)
+    else:
+        run_stream(replace(run, skip_bad=True))
+    assert run.output.read_bytes() == (tmp_path / "whole").read_bytes()
+
+
 def test_a_state_that_others_can_write_is_not_read(run, monkeypatch):
     with monkeypatch.context() as patch:
         stop_after(patch, 1)

@@ -267,6 +267,8 @@ def test_nonsense_is_refused_at_once(engine):
         engine(k=2.5)
     with pytest.raises(ParameterError, match=r"hold must be an integer >= 0, got -1"):
         SelfAdjusting(hold=-1)
+    with pytest.raises(ParameterError, match=r"k must be an integer < 2,147,483,648"):
+        engine(k=1 << 31)
 
 
 def test_codes_that_are_not_there_are_refused():

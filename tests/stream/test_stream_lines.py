@@ -102,6 +102,9 @@ def test_json_as_the_standard_library_reads_it(rows, ascii_only):
         '{"user": "a" "query": "b"}',
         '{"user": "a", "query": "b"} x',
         '{"user": "a", "query": "b", "user": "c"}',
+        '{"user": 1.0, "query": "b"}',
+        '{"user": 1e0, "query": "b"}',
+        '{"user": -0, "query": "b"}',
         '{"user": true, "query": "b"}',
         '{"user": ["a"], "query": "b"}',
         '["a", "b"]',
@@ -114,6 +117,17 @@ def test_bad_json_is_told(line):
     layout = find_layout(b'{"user": "a", "query": "b", "category": "c"}\n', HERE, None, None)
     spans, _ = records(layout, line.encode() + b"\n")
     assert spans[0, lines.STATUS] == lines.MALFORMED
+
+
+@pytest.mark.parametrize("field", ['"a"b"', '"a"b', '"a" ', '"a""b"c"', '"a"\rb"'])
+def test_nothing_stands_after_a_closing_quote(field):
+    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    for line in (f"u,{field},c\n", f"{field},q,c\n", f"u,q,{field}\r\n"):
+        spans, _ = records(layout, line.encode())
+        assert spans[0, lines.STATUS] == lines.MALFORMED
+    for line in ('u,"a""b",c\n', '"a","b","c"\r\n', 'u,a"b,c\n'):
+        spans, _ = records(layout, line.encode())
+        assert spans[0, lines.STATUS] == lines.GOOD
 
 
 def test_a_quote_that_is_never_closed_costs_one_line():
@@ -184,6 +198,8 @@ def test_what_is_written_with_escapes_has_the_code_of_what_it_means(rows):
             expected = {b"": -1, b"\\ud800": BROKEN}.get(text)
             assert c == expected if expected is not None else vocabulary.text(c) == meant
     assert len(vocabulary) == len({vocabulary.text(c) for c in code.tolist() if c >= 0})
+    meant = [{b"\\u0061": b"a", b"b\\/c": b"b/c", b"\\ud800": b""}.get(text, text) for text in texts]
+    assert [vocabulary.text(c) for c in range(len(vocabulary))] == list(dict.fromkeys(t for t in meant if t))
 
 
 @pytest.mark.parametrize("digits", [True, False])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import time
 from collections import Counter
 
 import pytest
@@ -173,6 +174,50 @@ def test_lines_are_counted_where_a_query_has_line_ends_in_it(tmp_path, monkeypat
         go(tmp_path, b"user,query,category\n" + good + b",x,News\n" + good)
     found = go(tmp_path, b"user,query,category\n" + good + b",x,News\n" + good, skip_bad=True)
     assert found.stats["records in"] == 40
+
+
+@pytest.mark.parametrize("key", ["\\u0075ser", "\\u0071uery", "categor\\u0079"])
+def test_a_second_key_of_ours_written_with_escapes_is_refused(tmp_path, key):
+    """Who reads the line sees the last of two equal keys: it would be the asker, or a query that was never counted."""
+    lines = [b'{"user": "u%d", "query": "q", "category": "News"}\n' % i for i in range(30)]
+    odd = lines[0].replace(b"}", b', "%b": "secret"}' % key.encode())
+    fine = lines[0].replace(b"}", b', "gr\\u00f6\\u00dfe": 3}')
+    with pytest.raises(InputError, match="log, line 32: the line is not well formed"):
+        go(tmp_path, b"".join([*lines, fine, odd]))
+    found = go(tmp_path, b"".join([*lines, fine, odd]), skip_bad=True)
+    assert found.stats["records in"] == 31
+    assert b"secret" not in (tmp_path / "release").read_bytes()
+
+
+def test_users_with_escapes_have_the_same_ids_wherever_a_piece_ends(tmp_path, monkeypatch):
+    data = b"".join(b'{"user": "u%b%d", "query": "q%d", "category": "News"}\n' % (b"\\u0061" * (i % 3 == 0), i % 50, i) for i in range(400))  # fmt: skip  # noqa: E501
+    seen = set()
+    for piece in (1 << 22, 3000, 137):
+        monkeypatch.setattr("querycloak.stream.runner.PIECE", piece)
+        go(tmp_path, data)
+        seen.add((tmp_path / "release").read_bytes())
+    assert len(seen) == 1
+
+
+def test_a_write_that_fails_is_told_also_where_the_next_batch_is_bad(tmp_path, monkeypatch):
+    monkeypatch.setattr("querycloak.stream.runner.PIECE", 20_000)
+    lines = as_tsv(rows(2000)).splitlines(keepends=True)
+    data = b"".join([*lines[:700], b"1005\n", *lines[700:]])
+
+    def fail(self, view):
+        time.sleep(0.2)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("querycloak.stream.pipes.Sink._put", fail)
+    with pytest.raises(OutputError, match="release: cannot be written"):
+        go(tmp_path, data)
+
+
+def test_what_is_not_well_formed_is_not_counted_as_unclassified(tmp_path):
+    lines = [b'{"user": "u%d", "query": "q", "category": ""}\n' % i for i in range(5)]
+    found = go(tmp_path, b"".join([*lines, b'{"user": "\\ud800", "query": "q"}\n' * 2]), skip_bad=True)
+    assert found.stats["records unclassified"] == 5
+    assert found.stats["lines skipped"] == {"malformed line": 2}
 
 
 def test_blank_lines_and_repeated_headers_are_no_mistake(tmp_path):

@@ -37,7 +37,8 @@ def _mix(word: np.uint64) -> np.uint64:
 
 
 @inlined_kernel
-def _hash(data: Bytes, begin: int, end: int) -> np.uint64:
+def _hash(data: Bytes, begin: int, end: int, key: np.uint64) -> np.uint64:
+    """Hash a text; without the key nobody can write texts that all fall into one place."""
     length = end - begin
     if length < SHORT:
         word = np.uint64(length) << np.uint64(56)
@@ -46,8 +47,8 @@ def _hash(data: Bytes, begin: int, end: int) -> np.uint64:
         else:
             for i in range(length):
                 word |= np.uint64(data[begin + i]) << np.uint64(8 * i)
-        return _mix(word)
-    h, at = np.uint64(length) * FACTOR, begin
+        return _mix(word ^ key)
+    h, at = np.uint64(length) * FACTOR ^ key, begin
     while at + 8 < end:
         h = (h ^ _word(data, at)) * FACTOR
         h ^= h >> np.uint64(32)
@@ -57,14 +58,21 @@ def _hash(data: Bytes, begin: int, end: int) -> np.uint64:
 
 @kernel
 def code_texts(
-    data: Bytes, spans: Int32s, column: int, rows: Int32s, code: Int32s, slots: Words, ends: Int64s, texts: Bytes
+    source: tuple[Bytes, Int32s, int],
+    rows: Int32s,
+    code: Int32s,
+    key: np.uint64,
+    slots: Words,
+    ends: Int64s,
+    texts: Bytes,
 ) -> int:
     """Code byte strings by first appearance; an empty one is -1. Stops where there is no room, and gives how far.
 
-    spans int32[n, *] = begin and end in `data`, in two columns; `rows` = which of them. code int32[n]: those >= 0 are
-    left alone.
-    slots uint64[power of 2, 2], see above; ends int64 = number of codes, then where each text ends in `texts`.
+    source = data, spans int32[n, *], column: begin and end of each text, in that column and the next; `rows` = which of
+    them. code int32[n]: those >= 0 are left alone. slots uint64[power of 2, 2], see above; ends int64 = number of
+    codes, then where each text ends in `texts`.
     """
+    data, spans, column = source
     mask = len(slots) - 1
     for r in range(len(rows)):
         i = rows[r]
@@ -72,7 +80,7 @@ def code_texts(
         length = end - begin
         if code[i] >= 0 or length <= 0:
             continue
-        h = _hash(data, begin, end)
+        h = _hash(data, begin, end, key)
         size = np.uint64(min(FULL, length))
         place = np.int64(h) & mask
         while True:

@@ -17,8 +17,8 @@ Int64s = npt.NDArray[np.int64]
 # columns of spans: begin and end of the line (its line end included), of the values, then flags and status
 LINE, USER, QUERY, CATEGORY, FLAGS, STATUS = 0, 2, 4, 6, 8, 9
 COLUMNS = 10
-# flags: the user stands between quotes; a value has escapes in it, and must be decoded to be compared
-QUOTED, USER_ESCAPED, QUERY_ESCAPED, CATEGORY_ESCAPED = 1, 2, 4, 8
+# flags: the user stands between quotes; a value, or a key, has escapes in it, and must be decoded to be compared
+QUOTED, USER_ESCAPED, QUERY_ESCAPED, CATEGORY_ESCAPED, KEY_ESCAPED = 1, 2, 4, 8, 16
 # status of a record: good, harmless, bad, or good and yet left out
 GOOD, BLANK, HEADER, FIELDS, NO_USER, NO_QUERY, TOO_LONG, MALFORMED, NOT_UTF8, BAD_PATH = range(10)
 UNCLASSIFIED, PERSONAL, RARE = range(10, 13)
@@ -79,6 +79,8 @@ def split_table(data: Bytes, separator: int, roles: Int32s, header: Bytes, longe
         i, field, begin, escaped, quoted, finished, has_quote = at, 0, at, False, False, False, False
         while i < len(data):
             c = data[i]
+            if has_quote and not quoted and c != separator and c not in (NEWLINE, RETURN):
+                spans[n, STATUS] = MALFORMED  # something stands after the closing quote
             if c >= limit:
                 i = _next_below(data, i + 1, limit)
             elif quoted:
@@ -215,6 +217,9 @@ def _split_object(data: Bytes, begin: int, end: int, keys: Bytes, key_ends: Int3
         key, after = i + 1, _string_end(data, i, end)
         if after < 0:
             return MALFORMED
+        for j in range(key, after):
+            if data[j] == BACKSLASH:
+                span[FLAGS] |= KEY_ESCAPED
         i = _skip_space(data, after, end)
         if i >= end or data[i] != COLON:
             return MALFORMED
@@ -237,6 +242,9 @@ def _split_object(data: Bytes, begin: int, end: int, keys: Bytes, key_ends: Int3
                         span[FLAGS] |= 2 << r
             elif data[first] == 45 or 48 <= data[first] <= 57:  # a number
                 span[USER + 2 * r], span[USER + 2 * r + 1] = first, i
+                for j in range(first, i):  # 1, 1.0 and 1e0 would be three users
+                    if r == 0 and not 48 <= data[j] <= 57:
+                        return MALFORMED
             elif data[first] != 110:  # null is missing; true, false, an object or a list is no value for us
                 return MALFORMED
         i = _skip_space(data, i, end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -34,6 +35,7 @@ class ByteCodes:
     """
 
     def __init__(self) -> None:
+        self._key = np.uint64(int.from_bytes(os.urandom(8)))  # codes do not depend on it
         self._slots = np.zeros((1024, 2), dtype=np.uint64)
         self.ends = np.zeros(642, dtype=np.int64)
         """int64: number of codes, then where each text ends; the end of code c is ends[c + 1]"""
@@ -52,7 +54,7 @@ class ByteCodes:
         """
         done = 0
         while True:
-            done += code_texts(data, spans, column, rows[done:], code, self._slots, self.ends, self.texts)
+            done += code_texts((data, spans, column), rows[done:], code, self._key, self._slots, self.ends, self.texts)
             if done == len(rows):
                 return
             begin, end = spans[rows[done], column : column + 2].tolist()
@@ -117,15 +119,21 @@ class Vocabulary:
         `escaped` bool[rows] = a value has escapes; `plain` decodes them, or raises a ValueError: BROKEN.
         """
         code = np.full(len(spans), NONE, dtype=np.int32)
-        if escaped.any():
-            chosen = rows[escaped]
-            self._written.code(data, spans, column, chosen, code)
-            new = range(len(self._meant), len(self._written))
-            meant = [self._decoded(self._written.text(c), plain) for c in new]
-            self._meant = np.concatenate([self._meant, np.array(meant, dtype=np.int32)])
-            code[chosen] = self._meant[code[chosen]]
-            rows = rows[~escaped]
-        self.codes.code(data, spans, column, rows, code)
+        if not escaped.any():
+            self.codes.code(data, spans, column, rows, code)
+            return code
+        written, plainly, done = code.copy(), ~escaped, 0
+        self._written.code(data, spans, column, rows[escaped], written)
+        new = np.arange(len(self._meant), len(self._written))
+        firsts = np.searchsorted(np.maximum.accumulate(written[rows]), new)  # place of the first row with each new one
+        meant = []
+        for c, first in zip(new.tolist(), firsts.tolist(), strict=True):  # in the order of the rows, as they all are
+            self.codes.code(data, spans, column, rows[done:first][plainly[done:first]], code)
+            meant.append(self._decoded(self._written.text(c), plain))
+            done = first
+        self.codes.code(data, spans, column, rows[done:][plainly[done:]], code)
+        self._meant = np.concatenate([self._meant, np.array(meant, dtype=np.int32)])
+        code[rows[escaped]] = self._meant[written[rows[escaped]]]
         return code
 
     def _decoded(self, text: bytes, plain: Callable[[bytes], bytes]) -> int:

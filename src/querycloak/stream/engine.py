@@ -59,10 +59,8 @@ class StreamEngine:
 
     def __init__(self, k: int = 10, depth: int = 5, *, random: Randomness | None = None, eager: bool = False) -> None:
         """Make an empty engine; `eager` lets a node let out records until it may not, as Algorithm 2 does."""
-        if not isinstance(k, int) or isinstance(k, bool) or k < 2:
-            raise ParameterError.of(f"{type(self).__name__}.k", "an integer >= 2", k)
-        if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
-            raise ParameterError.of(f"{type(self).__name__}.depth", "an integer >= 1", depth)
+        _check_whole(f"{type(self).__name__}.k", k, 2)
+        _check_whole(f"{type(self).__name__}.depth", depth, 1, below=1000)
         self.k = k
         self.depth = depth
         self.random = random if random is not None else Randomness()
@@ -236,8 +234,7 @@ class SelfAdjusting(StreamEngine):
         eager: bool = False,
     ) -> None:
         """Make an empty engine."""
-        if not isinstance(hold, int) or isinstance(hold, bool) or hold < 0:
-            raise ParameterError.of("SelfAdjusting.hold", "an integer >= 0", hold)
+        _check_whole("SelfAdjusting.hold", hold, 0)
         super().__init__(k, depth, random=random, eager=eager)
         self.hold = hold
         self._state.counts[kernels.HOLD] = hold
@@ -258,6 +255,13 @@ class Flat(StreamEngine):
         if depth != 1:
             raise ParameterError.of("Flat.depth", "1", depth)
         super().__init__(k, 1, random=random, eager=eager)
+
+
+def _check_whole(name: str, value: object, least: int, *, below: int = 1 << 31) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ParameterError.of(name, f"an integer >= {least}", value)
+    if value >= below:
+        raise ParameterError.of(name, f"an integer < {below:,}", value)
 
 
 def _empty(k: int, width: int) -> kernels.Machine:

@@ -70,6 +70,15 @@ class Layout:
         separator = ord("," if self.form.format == "csv" else "\t")
         return split_table(data, separator, self.roles, np.frombuffer(header, np.uint8), LONGEST_LINE, spans)
 
+    def has_plain_keys(self, line: bytes) -> bool:
+        """Tell whether each of our keys stands in a line of JSON at most once, however it is written."""
+        try:
+            pairs = json.loads(line, object_pairs_hook=list)
+        except ValueError:
+            return False
+        keys = [str(key).encode(errors="replace") for key, _ in pairs]
+        return all(keys.count(name) <= 1 for name in self.names if name)
+
     def plain(self, text: bytes) -> bytes:
         """Decode the escapes of a value that stands in quotes; ValueError where it is none."""
         if self.is_json:

@@ -104,12 +104,15 @@ class Sink:
         self._sha.update(view)
         self.size += len(view)
         try:
-            while view:
-                view = view[self._file.write(view) or 0 :]
+            self._put(view)
         except BrokenPipeError:
             raise
         except OSError as error:
             raise OutputError(f"{self._path or 'standard output'}: cannot be written ({error.strerror}).") from None
+
+    def _put(self, view: memoryview) -> None:
+        while view:
+            view = view[self._file.write(view) or 0 :]
 
     def sync(self) -> int:
         """Put all on disk, and give the size."""

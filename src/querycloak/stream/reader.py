@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "Classifier", "Reader"]
 
 Bytes = npt.NDArray[np.uint8]
+Bools = npt.NDArray[np.bool_]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
@@ -90,6 +91,15 @@ class Reader:
     def __repr__(self) -> str:
         return f"Reader({self._line:,} lines, {len(self.users):,} users)"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the classifier, and the line that is not whole yet: whoever goes on reads that again."""
+        return self.__dict__ | {"classifier": None, "_rest": b""}
+
+    @property
+    def unfinished(self) -> int:
+        """Bytes taken in of a line that is not whole yet."""
+        return len(self._rest)
+
     def read(self, data: bytes, *, final: bool = False) -> Batch:
         """Take in bytes; give the records that may enter. After the final piece an unfinished line is whole."""
         data = self._rest + data if not self._skipping else self._skip(data)
@@ -106,11 +116,14 @@ class Reader:
             self._rest, self._skipping = b"", True
         if not data.isascii():
             self._check_text(data[:consumed], spans)
+        self._check_keys(data, spans)
         node = self._nodes(array, spans)
         queries = self._sweep_personal(array, spans)
         user = self._codes(self.users, array, spans, lines.USER)
         self._sweep_rare(queries, user, spans)
-        self._tell_problems(data, spans, one_line_each=ends == n)
+        bad = (spans[:, lines.STATUS] != lines.GOOD) & (spans[:, lines.STATUS] <= lines.BAD_PATH)
+        self._tell_problems(data, spans, bad, one_line_each=ends == n)
+        self.unclassified += int(((node == self._unclassified) & ~bad).sum())
         self._name_users()
         keep = spans[:, lines.STATUS] == lines.GOOD
         if not keep.all():
@@ -139,12 +152,17 @@ class Reader:
                 except UnicodeDecodeError:
                     span[lines.STATUS] = lines.NOT_UTF8
 
-    def _tell_problems(self, data: bytes, spans: Int32s, *, one_line_each: bool) -> None:
-        bad = np.flatnonzero((spans[:, lines.STATUS] != lines.GOOD) & (spans[:, lines.STATUS] <= lines.BAD_PATH))
+    def _check_keys(self, data: bytes, spans: Int32s) -> None:
+        """Mark the lines in which a key of ours is written with escapes: who reads them would see it, as we do not."""
+        for i in np.flatnonzero(spans[:, lines.FLAGS] & lines.KEY_ESCAPED).tolist():
+            if spans[i, lines.STATUS] == lines.GOOD and not self.layout.has_plain_keys(data[slice(*spans[i, :2])]):
+                spans[i, lines.STATUS] = lines.MALFORMED
+
+    def _tell_problems(self, data: bytes, spans: Int32s, bad: Bools, *, one_line_each: bool) -> None:
         number = np.arange(len(spans) + 1)  # lines before each record
         if not one_line_each:  # one in quotes may have line ends inside
             number[1:] = np.cumsum([data.count(b"\n", a, b) for a, b in spans[:, : lines.USER].tolist()])
-        for i in bad.tolist():
+        for i in np.flatnonzero(bad).tolist():
             self.problems.note(int(spans[i, lines.STATUS]), self._line + int(number[i]) + 1)
         self._line += int(number[-1])
 
@@ -174,10 +192,9 @@ class Reader:
             code, known = np.full(len(spans), -1, dtype=np.int32), np.zeros(0, dtype=np.int32)
         node = np.append(known, np.int32(self._unclassified))[np.maximum(code, -1)]  # an empty category: code -1
         spans[node < 0, lines.STATUS] = lines.BAD_PATH
-        unclassified = (node == self._unclassified) & (spans[:, lines.STATUS] == lines.GOOD)
-        self.unclassified += int(unclassified.sum())
         if self.settings.unclassified == "drop":
-            spans[unclassified, lines.STATUS] = lines.UNCLASSIFIED
+            dropped = (node == self._unclassified) & (spans[:, lines.STATUS] == lines.GOOD)
+            spans[dropped, lines.STATUS] = lines.UNCLASSIFIED
         return node
 
     def _sweep_personal(self, array: Bytes, spans: Int32s) -> Int32s | None:

@@ -70,7 +70,7 @@ class Run:
         same = {name: None if path is None else str(path.resolve()) for name, path in files.items()}
         given = {"method": self.method, "columns": self.columns, "format": self.format, "seed": self.seed}
         given["taxonomy"] = self.taxonomy
-        return {**given, **self.settings.to_json(), "on-error skip": self.skip_bad, **same}
+        return {**given, **self.settings.to_json(), **same}
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
 
     `classifier` finds the category of queries that come without; it is not saved, and must be the same at every start.
     """
-    if run.checkpoint is not None and (run.source is None or run.output is None):
+    if run.checkpoint is not None and not (_can_wind(run.source) and _can_wind(run.output)):
         raise ParameterError("A checkpoint needs --input FILE and --output FILE: a pipe cannot be wound back.")
     with ExitStack() as stack:
         raw = stack.enter_context(reading(run.source))
@@ -105,6 +105,11 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
         if finished and session.checkpoint is not None:
             session.checkpoint.remove()
         return summary
+
+
+def _can_wind(path: Path | None) -> bool:
+    """Tell whether it is an ordinary file, or will be."""
+    return path is not None and (path.is_file() or not path.exists())
 
 
 class _Session:
@@ -134,7 +139,8 @@ class _Session:
         self.reader = self.converter.reader
         if not self.reader.layout.has_category and classifier is None:
             raise InputError.at(self.source, "there is no category column; say which, as in category=NAME")
-        self.reader.classifier = self.classifier = None if self.reader.layout.has_category else classifier
+        self.reader.classifier = None if self.reader.layout.has_category else classifier
+        self.reader.problems.stop = not run.skip_bad  # a run that stopped at a bad line may go on without it
         self._begun = time.monotonic() - (0.0 if self.saved is None else self.saved.seconds)
 
     @property
@@ -180,9 +186,9 @@ class _Session:
                         self.save()
                         saved_at, saved_records = time.monotonic(), entered
                     turn = self.take_next(asked) if ahead is None else ahead.result()
-                self.written()
             finally:
                 asked.append(0)  # a reader that waits for input stops waiting
+                self.written()  # what went wrong in writing comes first, whatever else did
         if not turn.ended:
             self.save()
         if self.truth is not None:
@@ -221,21 +227,20 @@ class _Session:
         """Save the state with the places in the input and in the outputs, if that is asked for."""
         if self.checkpoint is None:
             return
-        head = min(HEAD, self.read)
-        self.reader.classifier = None
+        read = self.read - self.reader.unfinished
+        head = min(HEAD, read)
         saved = Saved(
             run=self.run.must_agree(),
             head=head,
             digest=fingerprint(self.source, head),
             converter=self.converter,
-            read=self.read,
+            read=read,
             written=self.sink.sync(),
             truth=0 if self.truth is None else self.truth.sync(),
             rows=0 if self.truth is None else self.truth.rows,
             seconds=self.seconds,
         )
         self.checkpoint.save(saved)
-        self.reader.classifier = self.classifier
 
 
 @dataclass(frozen=True)

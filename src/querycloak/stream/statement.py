@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from querycloak._version import __version__
+from querycloak.errors import ParameterError
 from querycloak.identifiers import what_was_searched
 from querycloak.records import PrivacyStatement
 from querycloak.settings import Settings, setting
@@ -28,7 +29,7 @@ class StreamSettings(Settings):
     """Settings of the stream methods."""
 
     k: int = setting(10, "distinct users, other than the asker, among which the new user is drawn", minimum=2)
-    depth: int = setting(5, "levels of the category paths in use", minimum=1)
+    depth: int = setting(5, "levels of the category paths in use", minimum=1, below=1000)
     ids: str = setting("new", "publish new random ids, or the original ids of other users", choices=("new", "original"))
     unclassified: str = setting(
         "keep", "queries without a category: keep in a branch of their own, or drop", choices=("keep", "drop")
@@ -38,6 +39,11 @@ class StreamSettings(Settings):
         1, "leave a query out until so many users of the stream have asked it; 1 keeps all", minimum=1
     )
     identifiers: bool = setting(False, "leave out queries with mail, phone, card, social-security numbers or addresses")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.separator:
+            raise ParameterError.of("StreamSettings.separator", "at least one character", self.separator)
 
     def engine(self, method: str, random: Randomness) -> StreamEngine:
         """Make the engine of a method."""
