@@ -90,6 +90,68 @@ def test_a_live_stream_gives_what_can_leave_and_ends_on_ctrl_c():
     assert b"stopped: 12 records in, 10 out, 2 waiting" in errors
 
 
+def test_a_live_stream_lets_out_what_came_before_a_bad_line(tmp_path):
+    words = ["--statement", "s.json", "--stats", "stats.json", "--truth", "truth.tsv"]
+    process = start("--k", "2", "--depth", "1", "--max-wait", "5", *words, cwd=tmp_path)
+    lines = [f"u{i}\tquery {i}\tTop/News\n".encode() for i in range(12)]
+    out, errors = process.communicate(b"user\tquery\tcategory\n" + b"".join([*lines, b"bad\n", *lines]), timeout=120)
+    assert process.returncode == 2
+    assert b"standard input, line 14: a wrong number of fields" in errors
+    assert len(out.splitlines()) == 11
+    assert json.loads((tmp_path / "stats.json").read_text())["records out"] == 10
+    statement = json.loads((tmp_path / "s.json").read_text())["statement"]
+    assert statement["counts_in"]["rows"] == 12
+    assert statement["figures"]["input ended"] == 0
+    assert sum(line.startswith("user") for line in (tmp_path / "truth.tsv").read_text().splitlines()) > 2
+
+
+def test_a_file_that_was_not_read_to_its_end_is_no_success(tmp_path):
+    data = "user\tquery\n" + "".join(f"u{i % 99}\tsome words {i}\n" for i in range(400_000))
+    (tmp_path / "log.tsv").write_text(data)
+    process = start("--k", "3", "-i", "log.tsv", "-o", "out.tsv", cwd=tmp_path)
+    out, deadline = tmp_path / "out.tsv", time.monotonic() + 90
+    while time.monotonic() < deadline and not (out.exists() and out.stat().st_size):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert b"stopped" in errors
+    assert b"waiting (dropped)" in errors
+    assert out.read_bytes().endswith(b"\n")
+
+
+def test_a_failed_run_leaves_no_statement_of_an_earlier_one(log, tmp_path):
+    assert querycloak("stream", "-i", log, "-o", tmp_path / "out.tsv").returncode == 0
+    (tmp_path / "odd.tsv").write_text("user\tquery\tcategory\nu1\tq\tA\n" + "x" * 300_000)
+    refused(querycloak("stream", "-i", tmp_path / "odd.tsv", "-o", tmp_path / "out.tsv"), "longer than")
+    statement = json.loads((tmp_path / "out.tsv.statement.json").read_text())["statement"]
+    assert statement["counts_in"]["rows"] == 1
+
+
+def test_a_dash_is_standard_input_and_output(log):
+    words = [sys.executable, "-m", "querycloak", "stream", "--k", "3", "-i", "-", "-o", "-"]
+    with log.open("rb") as file:
+        done = subprocess.run(words, stdin=file, capture_output=True, check=True, timeout=120)
+    assert len(read_back(done.stdout, "tsv")) > 2900
+
+
+def test_verify_looks_at_the_ids(log, tmp_path):
+    for ids in ("new", "original"):
+        out = tmp_path / f"{ids}.tsv"
+        assert querycloak("stream", "-i", log, "-o", out, "--ids", ids).returncode == 0
+    done = querycloak("verify", tmp_path / "new.tsv", "--log", log)
+    assert done.returncode == 0, done.stdout
+    assert "no id of the log is published" in done.stdout
+    assert "stated number of users" in done.stdout
+    path = tmp_path / "new.tsv"
+    data = path.read_bytes()
+    first = data.splitlines()[1].split(b"\t")[0]
+    path.write_bytes(data.replace(first, b"1000"))
+    done = querycloak("verify", path, "--log", log)
+    assert done.returncode == 1
+    assert "1 of" in done.stdout
+
+
 def read_some(process, lines):
     """Read so many lines as they come, within a generous while."""
     data, deadline = b"", time.monotonic() + 90
@@ -115,6 +177,8 @@ def test_mistakes(log, tmp_path):
     refused(querycloak("stream", "-i", log, "-o", out, "--depth", 0), "depth must be an integer >= 1 and < 1000, got 0")
     refused(querycloak("stream", "-m", "self-adjustng", "-i", log, "-o", out), "Did you mean 'self-adjusting'?")
     refused(querycloak("stream", "-m", "flat", "--depth", 3, "-i", log, "-o", out), "depth")
+    refused(querycloak("stream", "-m", "flat", "--hold", 3, "-i", log, "-o", out), "an option of self-adjusting")
+    refused(querycloak("stream", "-i", log, "-o", out, "--checkpoint", log), "--checkpoint must be a directory")
     refused(querycloak("stream", "-i", tmp_path / "none", "-o", out), "none", "no such file")
     refused(querycloak("stream", "-i", log, "-o", log), "is also the input")
     refused(querycloak("stream", "-i", log, "-o", out, "--on-error", "ignore"), "stop, skip")

@@ -28,6 +28,11 @@ def test_the_most_useful_run_within_the_risk_is_recommended():
     assert recommend(runs, 0.05) is None
 
 
+def test_of_runs_that_keep_as_much_the_safest_is_recommended():
+    runs = [run("risky", 0.15, 0.0), run("safe", 0.02, 0.0004), run("dull", 0.01, 0.01)]
+    assert recommend(runs, 0.2).name == "safe"
+
+
 def test_neither_the_baseline_nor_an_empty_release_is_recommended():
     runs = [run("empty", 0.0, 1.0), run("base", 0.0, 0.0, baseline=True)]
     assert recommend(runs, 1.0) is None

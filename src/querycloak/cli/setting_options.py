@@ -80,6 +80,7 @@ class StreamCommand(_SettingsCommand):
         name = _value_of(args, ("--method", "-m")) or "self-adjusting"
         if name not in STREAM_METHODS:
             raise UnknownNameError.of("stream method", name, STREAM_METHODS)
+        _refuse_options_of_others(name, STREAM_METHODS[name].settings, args)
         return f"Options of {name}", STREAM_METHODS[name].settings
 
 
@@ -186,7 +187,7 @@ def _refuse_options_of_others(name: str, settings: type[Settings], args: Sequenc
     """Say whose option it is, where one belongs to another method."""
     mine = {s["name"] for s in describe_settings(settings)}
     flags = {_field(w.partition("=")[0]) for w in args if w.startswith("--")} - mine
-    for other in METHODS.values() if flags else ():
+    for other in (METHODS | STREAM_METHODS).values() if flags else ():
         theirs = flags & {s["name"] for s in describe_settings(other.settings)}
         if theirs:
             there_are = ", ".join(_flag(field) for field in sorted(mine)) or "none"

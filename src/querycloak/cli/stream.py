@@ -18,12 +18,15 @@ def stream(
         str, typer.Option("--method", "-m", help="self-adjusting, fixed-depth or flat.")
     ] = "self-adjusting",
     source: Annotated[
-        Path | None, typer.Option("--input", "-i", help="The log. Default: standard input.", show_default=False)
+        Path | None, typer.Option("--input", "-i", help="The log. Default, or `-`: standard input.", show_default=False)
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Where records go as they leave. Default: standard output.", show_default=False
+            "--output",
+            "-o",
+            help="Where records go as they leave. Default, or `-`: standard output.",
+            show_default=False,
         ),
     ] = None,
     statement: Annotated[
@@ -77,7 +80,7 @@ def stream(
     """
     from querycloak.cli.inputs import check_outputs, parse_columns
     from querycloak.cli.progress import ShownProgress
-    from querycloak.cli.stream_summary import short_summary, write_stats
+    from querycloak.cli.stream_summary import short_summary
     from querycloak.errors import ParameterError
     from querycloak.stream.mapped import LazyPaths
     from querycloak.stream.runner import Run, run_stream
@@ -85,6 +88,7 @@ def stream(
 
     if on_error not in {"stop", "skip"}:
         raise ParameterError.of("--on-error", "one of stop, skip", on_error)
+    source, output = (None if path == Path("-") else path for path in (source, output))
     check_outputs([source, taxonomy], [output, statement, truth, stats])
     from querycloak.catalog import STREAM_METHODS
 
@@ -96,6 +100,7 @@ def stream(
         output=output,
         statement=statement,
         truth=truth,
+        stats=stats,
         checkpoint=checkpoint,
         checkpoint_records=checkpoint_records,
         checkpoint_seconds=checkpoint_seconds,
@@ -113,6 +118,6 @@ def stream(
         found = run_stream(run, LazyPaths(lambda: mapper_of(load_taxonomy(taxonomy))), progress)
     if found is None:
         return
-    if stats is not None:
-        write_stats(found, stats)
     typer.echo(short_summary(found), err=True)
+    if found.signal:
+        raise typer.Exit(128 + found.signal)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from querycloak.stream.runner import Summary
 
-__all__ = ["short_summary", "write_stats"]
+__all__ = ["short_summary"]
 
 
 def short_summary(found: Summary) -> str:
@@ -20,21 +18,15 @@ def short_summary(found: Summary) -> str:
     return "\n".join(
         [
             f"{head}: {s['records in']:,} records in, {s['records out']:,} out, {s['records waiting']:,} waiting"
-            + (" (dropped)" if found.finished else "")
-            + f", {s['records unclassified']:,} unclassified, {skipped:,} lines skipped"
+            + (" (kept in the checkpoint)" if found.kept else " (dropped)")
+            + f", {s['records unclassified']:,} unclassified"
+            + (" (dropped)" if s["unclassified"] == "drop" else "")
+            + f", {skipped:,} lines skipped"
             + (f", {swept:,} swept" if s["records swept"] else ""),
             f"mean delay {s['mean delay']:,.1f} records; {s['records per second']:,.0f} records/s",
+            *(["nothing left: no category or branch had more than k users waiting"] if s["records out"] == 0 else []),
             *(f"  {n:,} {kind}" for kind, n in (s["lines skipped"] | s["records swept"]).items()),
             f"guarantee: {found.statement.model}",
             *(f"  does not cover: {text}" for text in found.statement.does_not_cover),
         ]
     )
-
-
-def write_stats(found: Summary, path: Path) -> None:
-    """Write all figures as JSON."""
-    import json
-
-    from querycloak.io import write_text
-
-    write_text(path, json.dumps(found.stats, indent=2) + "\n")

@@ -93,7 +93,7 @@ def frontier(runs: Sequence[Run]) -> list[Run]:
 def recommend(runs: Sequence[Run], max_risk: float) -> Run | None:
     """Give the run with the best utility whose worst attack is at most the given risk; the lower risk among equals.
 
-    The baseline is never recommended, nor a release that keeps nothing.
+    Runs are equal to a tenth of a percent. The baseline is never recommended, nor a release that keeps nothing.
     """
     fits = [r for r in runs if r.risk is not None and r.utility and r.risk <= max_risk and not r.baseline]
-    return max(fits, key=lambda r: (r.utility or 0.0, -(r.risk or 0.0)), default=None)
+    return max(fits, key=lambda r: (round(r.utility or 0.0, 3), -(r.risk or 0.0)), default=None)

@@ -97,7 +97,7 @@ class Checkpoint:
         differ = [name for name in run if saved.run.get(name) != run[name]]
         if differ:
             told = "; ".join(f"{name} was {saved.run.get(name)!r}, now {run[name]!r}" for name in differ)
-            raise InputError.at(self.directory, f"the checkpoint is of another run: {told}")
+            raise InputError.at(self.directory, f"the checkpoint is of another run: {told}; remove it to begin anew")
         if source.stat().st_size < saved.read or fingerprint(source, saved.head) != saved.digest:
             raise InputError.at(self.directory, f"the checkpoint is of another input than {source}")
         return saved  # type: ignore[no-any-return]

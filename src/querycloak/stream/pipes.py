@@ -29,7 +29,7 @@ class Feed:
     def __init__(self, raw: int, piece: int, max_wait: float, asked: list[int]) -> None:
         """`piece` = bytes given at once, at most; `asked` holds something as soon as the run is to stop."""
         self.ended = False
-        self._piece = piece
+        self.piece = piece
         self._raw = raw
         self._asked = asked
         self._max_wait = max_wait
@@ -45,25 +45,25 @@ class Feed:
         data = b""
         while b"\n" not in data.lstrip(b"\r\n") and not self.ended and not self._asked:
             data += self.next()
-            if len(data) > 2 * self._piece:
+            if len(data) > 2 * self.piece:
                 break
         return data
 
     def next(self) -> bytes:
         """Give the next bytes; none at the end, or where the user asked to stop."""
         if not self.is_live:
-            data = os.read(self._raw, self._piece)
+            data = os.read(self._raw, self.piece)
             self.ended = not data
             return data
         parts: list[bytes] = []
         size, deadline = 0, 0.0
-        while size < self._piece and not self._asked:
+        while size < self.piece and not self._asked:
             wait = TICK if not parts else min(TICK, deadline - time.monotonic())
             if parts and wait <= 0:
                 break
             if not select.select([self._raw], [], [], wait)[0]:
                 continue
-            data = os.read(self._raw, self._piece - size)
+            data = os.read(self._raw, self.piece - size)
             if not data:
                 self.ended = True
                 break
@@ -153,8 +153,9 @@ def stopping() -> Iterator[list[int]]:
     asked: list[int] = []
     before = {}
     with suppress(ValueError):  # signals belong to the main thread alone
-        for number in (signal.SIGINT, signal.SIGTERM):
-            before[number] = signal.signal(number, lambda n, _: asked.append(n))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as with nohup
+                before[number] = signal.signal(number, lambda n, _: asked.append(n))
     try:
         yield asked
     finally:

@@ -34,13 +34,15 @@ class Problems:
         self.stop = stop
         self.counts: Counter[str] = Counter()
 
-    def note(self, status: int, line: int, detail: str = "") -> None:
-        """Count a record, by the number of its line; nothing of its content is told."""
+    def note(self, status: int, line: int) -> InputError | None:
+        """Count a record, or give the error that ends the run: the number of its line, and nothing of its content."""
         if status in HARMLESS:
             self.counts[HARMLESS[status]] += 1
-            return
+            return None
         kind, sentence = WORDS[status]
         if self.stop:
-            problem = f"{sentence}{detail}; mend it, or skip and count such lines with --on-error skip"
-            raise InputError.at(self.source, problem, line)
+            return InputError.at(
+                self.source, f"{sentence}; mend it, or skip and count such lines with --on-error skip", line
+            )
         self.counts[kind] += 1
+        return None

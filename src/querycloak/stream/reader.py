@@ -16,6 +16,7 @@ from querycloak.stream.sweeping import PERSONAL, AskedEnough, is_personal, rare_
 from querycloak.stream.tree import UNCLASSIFIED, split_path
 
 if TYPE_CHECKING:
+    from querycloak.errors import InputError
     from querycloak.randomness import Randomness
     from querycloak.stream.layout import Layout
     from querycloak.stream.problems import Problems
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "Classifier", "Reader"]
 
 Bytes = npt.NDArray[np.uint8]
-Bools = npt.NDArray[np.bool_]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
@@ -55,6 +55,8 @@ class Batch:
     """texts and ends of the ids of all users, and whether one needs quotes"""
     id_width: int
     """bytes of each id, 0 = they differ"""
+    problem: InputError | None
+    """what is wrong with the line after these records, if that ends the run"""
 
 
 class Reader:
@@ -111,8 +113,9 @@ class Reader:
         n = self.layout.split(array, spans)
         consumed, spans = int(spans[n, lines.LINE]), spans[:n]
         self._rest = data[consumed:]
+        problem = None
         if len(self._rest) > LONGEST_LINE:
-            self.problems.note(lines.TOO_LONG, self._line + self._rest.count(b"\n") + n + 1)
+            problem = self.problems.note(lines.TOO_LONG, self._line + self._rest.count(b"\n") + n + 1)
             self._rest, self._skipping = b"", True
         if not data.isascii():
             self._check_text(data[:consumed], spans)
@@ -121,16 +124,16 @@ class Reader:
         queries = self._sweep_personal(array, spans)
         user = self._codes(self.users, array, spans, lines.USER)
         self._sweep_rare(queries, user, spans)
-        bad = (spans[:, lines.STATUS] != lines.GOOD) & (spans[:, lines.STATUS] <= lines.BAD_PATH)
-        self._tell_problems(data, spans, bad, one_line_each=ends == n)
-        self.unclassified += int(((node == self._unclassified) & ~bad).sum())
+        end, earlier = self._tell_problems(data, spans, one_line_each=ends == n)
+        spans, user, node = spans[:end], user[:end], node[:end]
+        self._count(spans[:, lines.STATUS], node)
         self._name_users()
         keep = spans[:, lines.STATUS] == lines.GOOD
         if not keep.all():
             spans, user, node = spans[keep], user[keep], node[keep]
         ids = (self.ids.texts, self.ids.ends, self._needs_quotes)
         width = id_width(digits=bool(self._digits)) if self.settings.ids == "new" else 0
-        return Batch(data, spans, user, node, len(self.users), ids, width)
+        return Batch(data, spans, user, node, len(self.users), ids, width, earlier or problem)
 
     def _skip(self, data: bytes) -> bytes:
         """Pass over the rest of a line that is too long."""
@@ -158,13 +161,27 @@ class Reader:
             if spans[i, lines.STATUS] == lines.GOOD and not self.layout.has_plain_keys(data[slice(*spans[i, :2])]):
                 spans[i, lines.STATUS] = lines.MALFORMED
 
-    def _tell_problems(self, data: bytes, spans: Int32s, bad: Bools, *, one_line_each: bool) -> None:
+    def _tell_problems(self, data: bytes, spans: Int32s, *, one_line_each: bool) -> tuple[int, InputError | None]:
+        """Count the bad records; where one ends the run, give its place and what is wrong."""
+        bad = (spans[:, lines.STATUS] != lines.GOOD) & (spans[:, lines.STATUS] <= lines.BAD_PATH)
         number = np.arange(len(spans) + 1)  # lines before each record
         if not one_line_each:  # one in quotes may have line ends inside
             number[1:] = np.cumsum([data.count(b"\n", a, b) for a, b in spans[:, : lines.USER].tolist()])
         for i in np.flatnonzero(bad).tolist():
-            self.problems.note(int(spans[i, lines.STATUS]), self._line + int(number[i]) + 1)
+            problem = self.problems.note(int(spans[i, lines.STATUS]), self._line + int(number[i]) + 1)
+            if problem is not None:
+                return i, problem
         self._line += int(number[-1])
+        return len(spans), None
+
+    def _count(self, status: Int32s, node: Int32s) -> None:
+        """Count the records without a category, and those that are left out."""
+        sound = (status == lines.GOOD) | (status > lines.BAD_PATH)
+        self.unclassified += int((sound & (node == self._unclassified)).sum())
+        if self.settings.identifiers:
+            self.left_out[PERSONAL] += int((status == lines.PERSONAL).sum())
+        if self.settings.min_query_users > 1:
+            self.left_out[rare_name(self.settings.min_query_users)] += int((status == lines.RARE).sum())
 
     def _codes(self, vocabulary: Vocabulary, array: Bytes, spans: Int32s, column: int) -> Int32s:
         """int32[n]: codes of a value of the good records, -1 of others; one whose escapes are broken is marked."""
@@ -210,7 +227,6 @@ class Reader:
             self._is_personal = np.concatenate([self._is_personal, found])
             personal = np.append(self._is_personal, np.False_)[np.maximum(code, -1)]
             spans[personal, lines.STATUS] = lines.PERSONAL
-            self.left_out[PERSONAL] += int(personal.sum())
         return code
 
     def _sweep_rare(self, query: Int32s | None, user: Int32s, spans: Int32s) -> None:
@@ -218,9 +234,7 @@ class Reader:
         if query is None or self.settings.min_query_users == 1:
             return
         good = _good(spans)
-        rare = good[~self._asked.tell(query[good], user[good])]
-        spans[rare, lines.STATUS] = lines.RARE
-        self.left_out[rare_name(self.settings.min_query_users)] += len(rare)
+        spans[good[~self._asked.tell(query[good], user[good])], lines.STATUS] = lines.RARE
 
     def _name_users(self) -> None:
         """Give the users that are new the ids they will be published under."""

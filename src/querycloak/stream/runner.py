@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from querycloak.errors import InputError, ParameterError
+from querycloak.io.atomic import write_text
 from querycloak.io.release import VERSION, StatementFile, statement_path
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
@@ -34,6 +36,10 @@ __all__ = ["Run", "Summary", "run_stream"]
 
 PIECE: Final = 1 << 21
 """Bytes taken in at once: one batch."""
+MAPPED_PIECE: Final = 1 << 18
+"""The same where each query must be classified, which takes longer."""
+LINE: Final = 64
+"""Bytes of a line, about."""
 SAMPLE: Final = 1 << 16
 """Bytes by which the form is recognised."""
 STDIN: Final = Path("standard input")
@@ -53,6 +59,8 @@ class Run:
     statement: Path | None = None
     """None = beside the output, if that is a file"""
     truth: Path | None = None
+    stats: Path | None = None
+    """also write the summary there, as JSON"""
     checkpoint: Path | None = None
     checkpoint_records: int = 1_000_000
     checkpoint_seconds: float = 30.0
@@ -81,30 +89,43 @@ class Summary:
     stats: dict[str, Any]
     finished: bool
     """the input has ended; False = stopped before"""
+    signal: int = 0
+    """what stopped a run over a file before its end; a live stream has no end but this, and 0"""
+    kept: bool = False
+    """what waits is kept in a checkpoint"""
 
 
 def run_stream(run: Run, classifier: Classifier | None = None, progress: Progress = QUIET) -> Summary | None:
     """Run until the input ends or the user stops it; None where the reader of the output went away.
 
+    A bad line that ends the run is raised after what came before it has left, and the statement is written.
     `classifier` finds the category of queries that come without; it is not saved, and must be the same at every start.
     """
     if run.checkpoint is not None and not (_can_wind(run.source) and _can_wind(run.output)):
         raise ParameterError("A checkpoint needs --input FILE and --output FILE: a pipe cannot be wound back.")
+    if run.checkpoint is not None and run.checkpoint.exists() and not run.checkpoint.is_dir():
+        raise ParameterError.of("--checkpoint", "a directory, there or to be made", str(run.checkpoint))
     with ExitStack() as stack:
         raw = stack.enter_context(reading(run.source))
         asked = stack.enter_context(stopping())
-        session = _Session(run, Feed(raw, PIECE, run.max_wait, asked), classifier, progress)
+        piece = PIECE if run.checkpoint is None else min(PIECE, max(SAMPLE, LINE * run.checkpoint_records))
+        session = _Session(run, Feed(raw, piece, run.max_wait, asked), classifier, progress)
         session.open_outputs(stack)
         try:
-            finished = session.go(asked)
+            last = session.go(asked)
         except BrokenPipeError:
             return None
-        summary = _sum_up(run, session.converter, session.seconds, finished=finished)
+        summary = _sum_up(run, session.converter, session.seconds, finished=last.ended)
         session.sink.close()
         _write_statement(run, session.converter, summary.statement, session.sink)
-        if finished and session.checkpoint is not None:
+        if run.stats is not None:
+            write_text(run.stats, json.dumps(summary.stats, indent=2) + "\n")
+        if last.batch.problem is not None:
+            raise last.batch.problem
+        if last.ended and session.checkpoint is not None:
             session.checkpoint.remove()
-        return summary
+        stopped_by = 0 if last.ended or session.feed.is_live else asked[0]
+        return replace(summary, signal=stopped_by, kept=not last.ended and session.checkpoint is not None)
 
 
 def _can_wind(path: Path | None) -> bool:
@@ -140,6 +161,8 @@ class _Session:
         if not self.reader.layout.has_category and classifier is None:
             raise InputError.at(self.source, "there is no category column; say which, as in category=NAME")
         self.reader.classifier = None if self.reader.layout.has_category else classifier
+        if self.reader.classifier is not None:
+            feed.piece = min(feed.piece, MAPPED_PIECE)
         self.reader.problems.stop = not run.skip_bad  # a run that stopped at a bad line may go on without it
         self._begun = time.monotonic() - (0.0 if self.saved is None else self.saved.seconds)
 
@@ -150,7 +173,9 @@ class _Session:
 
     def open_outputs(self, stack: ExitStack) -> None:
         """Open the output and the truth, each at the place of the checkpoint."""
-        saved = self.saved
+        saved, statement = self.saved, _statement_place(self.run)
+        if saved is None and statement is not None:
+            statement.unlink(missing_ok=True)  # of an earlier release in this place
         self.sink = Sink(self.run.output, 0 if saved is None else saved.written)
         stack.callback(self.sink.close)
         self.truth = None
@@ -159,8 +184,8 @@ class _Session:
             self.truth = TruthFile(self.run.truth, *begin)
             stack.callback(self.truth.close)
 
-    def go(self, asked: list[int]) -> bool:
-        """Take batch by batch; True = the input has ended, False = the user stopped it.
+    def go(self, asked: list[int]) -> _Turn:
+        """Take batch by batch, and give the last.
 
         While one batch is converted the next is read and the one before is written, each in a thread of its own. Before
         a checkpoint nothing is read ahead: there the reader must stand where the engine stands.
@@ -189,11 +214,11 @@ class _Session:
             finally:
                 asked.append(0)  # a reader that waits for input stops waiting
                 self.written()  # what went wrong in writing comes first, whatever else did
-        if not turn.ended:
+        if not turn.ended and turn.batch.problem is None:
             self.save()
         if self.truth is not None:
             self.truth.end(self.converter)
-        return turn.ended
+        return turn
 
     def take_next(self, asked: list[int]) -> _Turn:
         """Read the next batch; an empty one where the user asked to stop."""
@@ -203,8 +228,9 @@ class _Session:
 
     def take(self, data: bytes, asked: list[int]) -> _Turn:
         """Find the records in bytes that were read."""
-        ended = not data and self.feed.ended
-        return _Turn(self.reader.read(data, final=ended), ended, last=ended or bool(asked and not data))
+        batch = self.reader.read(data, final=not data and self.feed.ended)
+        ended = not data and self.feed.ended and batch.problem is None
+        return _Turn(batch, ended, last=ended or batch.problem is not None or bool(asked and not data))
 
     def convert(self, batch: Batch, writer: ThreadPoolExecutor) -> None:
         """Let a batch enter, and have written what leaves: at once in a live stream, whose next batch may be late."""
@@ -251,7 +277,7 @@ class _Turn:
     ended: bool
     """the input has ended"""
     last: bool
-    """nothing comes after it: the input has ended, or the user asked to stop"""
+    """nothing comes after it: the input has ended, or the user asked to stop, or a line is bad"""
 
 
 def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -> Summary:
@@ -267,7 +293,7 @@ def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -
         counts_in={"rows": entered, "users": len(reader.users)},
         counts_out={"rows": converter.left, "users": int(converter.seen.sum())},
         dropped={"still waiting at the end": engine.waiting, **left_out, **reader.problems.counts},
-        figures=figures | {"unclassified": reader.unclassified},
+        figures=figures | {"unclassified": reader.unclassified, "input ended": int(finished)},
         columns=tuple(c.name for c in reader.layout.form.columns),
     )
     if run.seed is not None:
@@ -289,7 +315,7 @@ def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -
         "waiting users per level": engine.waiting_per_level(),
         "mean size of the query bags": figures["mean bag size"],
         "fewest candidates": figures["fewest candidates"],
-        "categories": len(engine.tree),
+        "categories": len(engine.tree) - (reader.unclassified == 0),
         "users": len(reader.users),
         "engine bytes": engine.memory,
         "peak memory bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
@@ -298,12 +324,14 @@ def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -
     return Summary(statement, stats, finished)
 
 
+def _statement_place(run: Run) -> Path | None:
+    return run.statement or (None if run.output is None else statement_path(run.output))
+
+
 def _write_statement(run: Run, converter: Converter, statement: PrivacyStatement, sink: Sink) -> None:
-    place = run.statement or (None if run.output is None else statement_path(run.output))
+    place = _statement_place(run)
     if place is None:
         return
-    from querycloak.io.atomic import write_text
-
     file = StatementFile(VERSION, "stream", statement, converter.reader.layout.form, sink.digest())
     file.digest = file.own_digest()
     plain = msgspec.to_builtins(file, enc_hook=lambda value: value.item())
