@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import polars as pl
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from io_strategies import packed, text_files
 
@@ -84,6 +84,7 @@ def test_any_punctuation(text, name, columns):
 
 
 @given(mutated(st.sampled_from(SECRET_FILES)), formats, mappings)
+@example(b'4417749,"tea, 4417749"user,query,time\n4417749,x,y\n', None, {"user": "uid", "query": "q"})
 def test_nothing_is_quoted(data, name, columns):
     try_read(data, format=name, columns=columns)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, get_args
 
 from querycloak.errors import InputError, ParameterError, UnknownNameError
@@ -24,6 +25,8 @@ COMMON_NAMES: Final[dict[Role, tuple[str, ...]]] = {
     "category": ("category", "topic", "class"),
 }
 """Lower case, the surest first."""
+_NAME: Final = re.compile(r"(?!.*\d{4})[^\W\d][\w .:/()-]{0,60}")
+"""What a column may be called for its name to be shown: no number, nothing with many digits in it."""
 
 
 def guess(names: Sequence[str]) -> dict[Role, str]:
@@ -45,7 +48,8 @@ def is_header(fields: Sequence[str], mapping: Mapping[str, str] | None) -> bool:
     """Say whether a first line names the columns: a mapping by name asks for it, common names show it."""
     if mapping is not None and not all(map(_is_position, mapping.values())):
         return True
-    return {"user", "query"} <= guess(fields).keys()
+    found = guess(fields)
+    return {"user", "query"} <= found.keys() or 1 < len(fields) == len(found)
 
 
 def assign(
@@ -109,10 +113,12 @@ def _find(name: str, names: Sequence[str]) -> str | None:
 
 
 def _any_known(names: Sequence[str], mapping: Mapping[str, str] | None) -> bool:
-    """Say whether names are surely a header's: one that the user named, or two common ones.
+    """Say whether names are surely a header's: one that the user named, or two common ones, and none is odd.
 
-    One common name is not enough: "date" may be somebody's query.
+    One common name is not enough: "date" may be somebody's query. A line torn out of header and data has odd ones.
     """
+    if not all(_NAME.fullmatch(name) for name in names):
+        return False
     return len(guess(names)) > 1 or any(n in names and not _is_position(n) for n in (mapping or {}).values())
 
 

@@ -344,10 +344,10 @@ def _one_user(
             else:
                 count = _distinct(state, world, place[interest], terms, count)
             key[i], kind[i] = _phrase(state, world, terms, count), OWN
-    late = time[n - 1] - (habits.days * _DAY - 1)
-    if late > 0:
-        for i in range(n):
-            time[i] -= late
+    last = habits.days * _DAY - 1
+    late = min(max(time[n - 1] - last, 0), time[0])
+    for i in range(n):  # earlier by what is late, or as far as there is room: then the last ones second by second
+        time[i] = min(time[i] - late, last - (n - 1 - i))
 
 
 @kernel

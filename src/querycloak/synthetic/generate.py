@@ -136,7 +136,8 @@ def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progres
         known = np.flatnonzero(concept[keys[rows], 0] != NO_CODE)
         category = np.full(len(rows), NO_CODE, dtype=np.int32)
         category[known], used = _first_seen(concept[keys[rows], 0][known])
-        columns |= {"category": category, "categories": pl.Series(taxonomy.paths).gather(used)}
+        paths = pl.Series(taxonomy.paths).gather(used).str.replace("^[^/]*", "Top")  # the root is no category
+        columns |= {"category": category, "categories": paths}
     query = code_of_key[keys]
     log = QueryLog(
         user=user[rows],
