@@ -108,6 +108,7 @@ def stream_statement(
             what_was_searched(identifiers=settings.identifiers),
             f"who guesses the most active user of a branch can be right more often than 1 in {settings.k}",
             "the number of each user's published records is kept, and so is the time of each query",
+            "records with one query and one time, as of several clicks, are of one asker and can be told together",
             "the columns of a record stay together" + (f": {', '.join(kept)}" if kept else ""),
             "a user's published records show the categories the user asked in, to the depth that was reached",
             *(("published ids are the original ids of other users",) if settings.ids == "original" else ()),
