@@ -56,6 +56,19 @@ def _hash(data: Bytes, begin: int, end: int, key: np.uint64) -> np.uint64:
     return _mix(h ^ _word(data, end - 8))
 
 
+@inlined_kernel
+def _equal(data: Bytes, begin: int, end: int, texts: Bytes, start: int, stop: int) -> bool:
+    """Compare two texts of eight bytes or more, eight at a time, the last eight as they come."""
+    if stop - start != end - begin:
+        return False
+    different = _word(data, end - 8) ^ _word(texts, stop - 8)
+    while begin + 8 < end:
+        different |= _word(data, begin) ^ _word(texts, start)
+        begin += 8
+        start += 8
+    return bool(different == 0)
+
+
 @kernel
 def code_texts(
     source: tuple[Bytes, Int32s, int],
@@ -98,15 +111,7 @@ def code_texts(
                 break
             if slots[place, HASH] == h and tag & np.uint64(255) == size:
                 c = np.int64(tag >> np.uint64(8)) - 1
-                different = np.uint8(0)
-                if length >= SHORT:
-                    start = ends[c] if c > 0 else 0
-                    if ends[c + 1] - start == length:
-                        for t in range(np.uint64(length)):  # to the end: compiled to many bytes at once
-                            different |= texts[np.uint64(start) + t] ^ data[np.uint64(begin) + t]
-                    else:
-                        different = np.uint8(1)
-                if different == 0:
+                if length < SHORT or _equal(data, begin, end, texts, ends[c] if c > 0 else 0, ends[c + 1]):
                     code[i] = c
                     break
             place = (place + 1) & mask
