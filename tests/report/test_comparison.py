@@ -61,3 +61,9 @@ def test_the_page_escapes_what_it_shows():
 def test_a_comparison_in_which_all_failed_still_has_a_page():
     page = html_report(comparison(Run(name="x", method="m", settings={}, error="too few users")))
     assert "failed: too few users" in page
+
+
+def test_labels_that_would_stand_on_each_other_are_left_out():
+    near = [run(f"n{i}", 0.1 + i / 1000, 0.02) for i in range(5)]
+    page = html_report(comparison(run("far", 0.5, 0.9), *near))
+    assert page.count(">k=2<") == 2

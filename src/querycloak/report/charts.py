@@ -24,18 +24,22 @@ _PALETTE: Final = [
     "#2f9aa0", "#8f7ad6",
 ]  # fmt: skip
 _WIDTH: Final = 720
-_SHORT: Final = {"k": "k", "epsilon": "ε", "min_query_users": "t", "depth": "ℓ"}  # noqa: RUF001
+_HEIGHT: Final = 380
+_SHORT: Final = {"k": "k", "epsilon": "ε", "min_query_users": "t", "depth": "ℓ", "hold": "h"}  # noqa: RUF001
 """How a point is labelled by its settings."""
 
 
 def risk_chart(comparison: Comparison) -> str:
     """Draw one point per run: risk to the right, utility upwards; the frontier as a line, the limit as a rule."""
     placed = [r for r in comparison.runs if r.risk is not None and r.utility is not None]
-    points = [_point(r) for r in placed]
-    edge = [{"risk": r.risk, "utility": r.utility} for r in frontier(placed)]
+    best = frontier(placed)
+    points = [_point(r) for r in sorted(placed, key=lambda r: r not in best)]
+    most = max([p["risk"] for p in points] + [comparison.max_risk]) * 1.1
+    _drop_labels_in_the_way(points, most)
+    edge = [{"risk": r.risk, "utility": r.utility} for r in best]
     x = {"field": "risk", "type": "quantitative", "title": "rate of the worst attack",
          "axis": {"labelExpr": "datum.value > 1 ? '' : format(datum.value, '.0%')"},
-         "scale": {"domain": [0, max([p["risk"] for p in points] + [comparison.max_risk]) * 1.1]}}  # fmt: skip
+         "scale": {"domain": [0, most]}}  # fmt: skip
     y = {"field": "utility", "type": "quantitative", "title": "topics kept (1 less divergence)",
          "scale": {"zero": False, "nice": True}}  # fmt: skip
     color = {"field": "method", "type": "nominal", "title": "method"}
@@ -50,7 +54,7 @@ def risk_chart(comparison: Comparison) -> str:
         {"data": {"values": points}, "mark": {"type": "text", "dx": 8, "align": "left", "fontSize": 10},
          "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
     ]  # fmt: skip
-    return _svg({"width": _WIDTH - 160, "height": 380, "layer": layers}, "Risk and utility of each run")
+    return _svg({"width": _WIDTH - 160, "height": _HEIGHT, "layer": layers}, "Risk and utility of each run")
 
 
 def attack_chart(runs: Sequence[Run]) -> str:
@@ -170,6 +174,20 @@ def _point(run: Run) -> dict[str, Any]:
     kind = "baseline" if run.baseline else "run"
     numbers = [f"{_SHORT[name]}={value:g}" for name, value in run.settings.items() if name in _SHORT]
     return {"risk": run.risk, "utility": run.utility, "method": run.method, "kind": kind, "label": " ".join(numbers)}
+
+
+def _drop_labels_in_the_way(points: list[dict[str, Any]], most: float) -> None:
+    """Leave out the labels that would stand on one before them; the table below has them all."""
+    utilities = [p["utility"] for p in points]
+    low, span = min(utilities, default=0.0), max(max(utilities, default=1.0) - min(utilities, default=0.0), 1e-9)
+    taken: list[tuple[float, float, float]] = []
+    for point in points:
+        left, top = point["risk"] / most * (_WIDTH - 160), (point["utility"] - low) / span * _HEIGHT
+        right = left + 14 + 6 * len(point["label"])
+        if any(left < r and right > lt and abs(top - t) < 12 for lt, r, t in taken):
+            point["label"] = ""
+        else:
+            taken.append((left, right, top))
 
 
 def _svg(spec: dict[str, Any], title: str) -> str:
