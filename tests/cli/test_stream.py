@@ -15,6 +15,7 @@ from cli.command import querycloak, refused
 from stream.logs import as_tsv, read_back, rows
 
 from querycloak import api
+from querycloak.stream import runner
 
 
 @pytest.fixture
@@ -103,6 +104,26 @@ def test_a_live_stream_lets_out_what_came_before_a_bad_line(tmp_path):
     assert statement["counts_in"]["rows"] == 12
     assert statement["figures"]["input ended"] == 0
     assert sum(line.startswith("user") for line in (tmp_path / "truth.tsv").read_text().splitlines()) > 2
+
+
+def test_figures_on_the_way(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "STATS_SECONDS", 0.0)
+    monkeypatch.setattr(runner, "PIECE", 20_000)
+    seen, write = [], runner.write_text
+
+    def look(path, text):
+        seen.append(json.loads(text))
+        write(path, text)
+
+    monkeypatch.setattr(runner, "write_text", look)
+    (tmp_path / "log.tsv").write_bytes(as_tsv(rows()))
+    words = ["-i", tmp_path / "log.tsv", "-o", tmp_path / "out.tsv", "--stats", tmp_path / "s.json"]
+    assert querycloak("stream", *words).returncode == 0
+    stats = [s for s in seen if "records in" in s]
+    assert len(stats) > 5
+    assert [s["finished"] for s in stats] == [False] * (len(stats) - 1) + [True]
+    assert all(s["records in"] == s["records out"] + s["records waiting"] for s in stats)
+    assert [s["records in"] for s in stats] == sorted(s["records in"] for s in stats)
 
 
 def test_a_file_that_was_not_read_to_its_end_is_no_success(tmp_path):

@@ -45,7 +45,10 @@ def stream(
     on_error: Annotated[str, typer.Option(help="Bad lines: stop at the first, or skip and count them.")] = "stop",
     max_wait: Annotated[float, typer.Option(help="Seconds after which an unfinished batch is handled.", min=0.0)] = 1.0,
     stats: Annotated[
-        Path | None, typer.Option(help="Also write the summary, with more figures, as JSON.", show_default=False)
+        Path | None,
+        typer.Option(
+            help="Also write the summary, with more figures, as JSON; and every 10 s on the way.", show_default=False
+        ),
     ] = None,
     checkpoint: Annotated[
         Path | None,

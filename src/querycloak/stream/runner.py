@@ -42,6 +42,8 @@ LINE: Final = 64
 """Bytes of a line, about."""
 SAMPLE: Final = 1 << 16
 """Bytes by which the form is recognised."""
+STATS_SECONDS: Final = 10.0
+"""Seconds after which the figures of a run under way are written anew."""
 STDIN: Final = Path("standard input")
 SEEDED: Final = "made with a seed: who knows or guesses it can undo ids and draws; for experiments, not to publish"
 
@@ -118,8 +120,7 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
         summary = _sum_up(run, session.converter, session.seconds, finished=last.ended)
         session.sink.close()
         _write_statement(run, session.converter, summary.statement, session.sink)
-        if run.stats is not None:
-            write_text(run.stats, json.dumps(summary.stats, indent=2) + "\n")
+        _write_stats(run, summary)
         if last.batch.problem is not None:
             raise last.batch.problem
         if last.ended and session.checkpoint is not None:
@@ -193,7 +194,8 @@ class _Session:
         if self.saved is None:
             self.sink.write(self.reader.layout.head)
         self.progress.start(f"{self.run.method}: streaming")
-        saved_at, saved_records = time.monotonic(), self.converter.engine.entered
+        saved_records, saved_at = self.converter.engine.entered, time.monotonic()
+        told_at = saved_at
         with ThreadPoolExecutor(1, "read") as pool, ThreadPoolExecutor(1, "write") as writer:
             try:
                 turn = self.take(self.pending, asked)
@@ -206,6 +208,9 @@ class _Session:
                     self.convert(turn.batch, writer)
                     if turn.last:
                         break
+                    if self.run.stats is not None and time.monotonic() - told_at >= STATS_SECONDS:
+                        _write_stats(self.run, _sum_up(self.run, self.converter, self.seconds, finished=False))
+                        told_at = time.monotonic()
                     if due:
                         self.written()
                         self.save()
@@ -322,6 +327,11 @@ def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -
         "finished": finished,
     }
     return Summary(statement, stats, finished)
+
+
+def _write_stats(run: Run, summary: Summary) -> None:
+    if run.stats is not None:
+        write_text(run.stats, json.dumps(summary.stats, indent=2) + "\n")
 
 
 def _statement_place(run: Run) -> Path | None:
