@@ -11,8 +11,8 @@ querycloak.errors.ParameterError: Example.k must be an integer >= 2, got 1.
 
 from __future__ import annotations
 
-import math
 import operator
+import sys
 import types
 import typing
 from dataclasses import MISSING, asdict, dataclass, field, fields
@@ -97,7 +97,7 @@ def _judge(value: object, kind: type, rule: typing.Mapping[str, Any]) -> tuple[s
             return f"an integer {words} and < {TOO_LARGE:,}", False
         return f"an integer {words}".strip(), ok and _within(cast("float", value), bounds)
     if kind is float:
-        ok = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        ok = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
         return f"a finite number {words}".strip(), ok and _within(cast("float", value), bounds)
     return f"of type {kind.__name__}", isinstance(value, kind)
 

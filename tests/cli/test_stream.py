@@ -182,6 +182,15 @@ def read_some(process, lines):
     return data.splitlines()
 
 
+def test_a_live_stream_stopped_before_its_first_line():
+    process = start("--k", "2")
+    time.sleep(3)
+    process.send_signal(signal.SIGTERM)
+    process.wait(timeout=60)  # with its input still open
+    process.communicate()
+    assert process.returncode in {0, -signal.SIGTERM}  # the latter where it had not begun to listen
+
+
 def test_a_closed_pipe_ends_quietly(log):
     read, write = os.pipe()
     process = start("--k", "3", "--depth", "2", stdout=write)

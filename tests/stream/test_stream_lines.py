@@ -24,10 +24,10 @@ WORD = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_s
 ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=12)
 
 
-def records(layout, data):
+def records(layout, data, *, final=False):
     array = np.frombuffer(data, dtype=np.uint8)
     spans = np.empty((data.count(b"\n") + 2, lines.COLUMNS), dtype=np.int32)
-    n = layout.split(array, spans)
+    n = layout.split(array, spans, final=final)
     return spans[:n], int(spans[n, lines.LINE])
 
 
@@ -128,6 +128,26 @@ def test_nothing_stands_after_a_closing_quote(field):
     for line in ('u,"a""b",c\n', '"a","b","c"\r\n', 'u,a"b,c\n'):
         spans, _ = records(layout, line.encode())
         assert spans[0, lines.STATUS] == lines.GOOD
+
+
+def test_a_quote_that_is_open_at_the_end_costs_one_line():
+    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    data = b'a,"b,c\n' + b"d,e,f\n" * 10
+    assert len(records(layout, data)[0]) == 0
+    spans, consumed = records(layout, data, final=True)
+    assert spans[:, lines.STATUS].tolist() == [lines.MALFORMED] + [lines.GOOD] * 10
+    assert consumed == len(data)
+
+
+@pytest.mark.parametrize("line", [b"u,a\rb,c\n", b"u,a\0b,c\n", b'u,"a\0",c\n'])
+def test_what_other_readers_take_otherwise_is_refused(line):
+    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    assert records(layout, line)[0][0, lines.STATUS] == lines.MALFORMED
+
+
+def test_a_header_over_two_lines_is_refused():
+    with pytest.raises(InputError, match="line end in quotes"):
+        find_layout(b'user,query,category,"a\nb"\nu,q,c,d\n', HERE, None, "csv")
 
 
 def test_a_quote_that_is_never_closed_costs_one_line():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import time
 from collections import Counter
@@ -187,6 +188,80 @@ def test_a_second_key_of_ours_written_with_escapes_is_refused(tmp_path, key):
     found = go(tmp_path, b"".join([*lines, fine, odd]), skip_bad=True)
     assert found.stats["records in"] == 31
     assert b"secret" not in (tmp_path / "release").read_bytes()
+
+
+NO_JSON = [
+    '"z": tru',
+    '"z": "a\tb"',
+    '"z": "\\q"',
+    '"z": [1}',
+    '"z": -abc',
+    '"z": NaN',
+    '"z": 01',
+    '"cate\\u0067ory": "A"',
+]
+
+
+@pytest.mark.parametrize("odd", NO_JSON)
+def test_what_a_reader_of_json_refuses_is_refused(tmp_path, odd):
+    lines = [b'{"user": "u%d", "query": "q", "category": "News"}\n' % i for i in range(30)]
+    bad = ('{"user": "u1", "query": "secret", ' + odd + "}\n").encode()
+    with pytest.raises(InputError, match="line 11: the line is not well formed"):
+        go(tmp_path, b"".join([*lines[:10], bad, *lines[10:]]))
+    found = go(tmp_path, b"".join([*lines[:10], bad, *lines[10:]]), skip_bad=True)
+    assert found.stats["lines skipped"] == {"malformed line": 1}
+    assert found.stats["records in"] == 30
+    assert b"secret" not in (tmp_path / "release").read_bytes()
+
+
+def test_an_open_quote_at_the_end_loses_nothing_silently(tmp_path):
+    good = b"".join(b"u%d,q,News\n" % i for i in range(50))
+    data = b"user,query,category\n" + good + b'u1,"open,News\n' + good
+    with pytest.raises(InputError, match="line 52: the line is not well formed"):
+        go(tmp_path, data)
+    found = go(tmp_path, data, skip_bad=True)
+    assert found.stats["records in"] == 100
+    assert found.stats["lines skipped"] == {"malformed line": 1}
+
+
+@pytest.mark.parametrize("piece", [1 << 22, 1 << 17, 70_000])
+def test_a_long_record_costs_its_first_line_wherever_a_piece_ends(tmp_path, monkeypatch, piece):
+    monkeypatch.setattr("querycloak.stream.runner.PIECE", piece)
+    good = b"".join(b"u%d,q,News\n" % i for i in range(50))
+    long = b'u1,"a\nu9,inner,News\n",' + b"x" * 600_000 + b"\n"
+    found = go(tmp_path, b"user,query,category\n" + good + long + good, skip_bad=True)
+    assert found.stats["records in"] == 101
+    assert found.stats["lines skipped"] == {"line too long": 2}
+
+
+def test_a_first_line_that_is_too_long_can_be_skipped(tmp_path):
+    good = b"".join(b'{"user": "u%d", "query": "q", "category": "News"}\n' % i for i in range(50))
+    data = b'{"query": "' + b"x" * 300_000 + b'"}\n' + good
+    found = go(tmp_path, data, skip_bad=True)
+    assert found.stats["records in"] == 50
+    with pytest.raises(InputError, match="log, line 1: the line is longer"):
+        go(tmp_path, data)
+
+
+def test_users_after_the_bad_line_are_not_counted(tmp_path):
+    lines = as_tsv([(str(i), f"q{i}", "t", "News", "s") for i in range(30)]).splitlines(keepends=True)
+    with pytest.raises(InputError, match="line 22"):
+        go(tmp_path, b"".join([*lines[:21], b"bad\n", *lines[21:]]), stats=tmp_path / "stats")
+    stats = json.loads((tmp_path / "stats").read_text())
+    assert (stats["records in"], stats["users"]) == (20, 20)
+
+
+def test_blank_lines_before_the_header_are_lines(tmp_path):
+    data = b"\n\n" + as_tsv(rows(10)) + b"bad\n"
+    with pytest.raises(InputError, match="log, line 14"):
+        go(tmp_path, data)
+
+
+def test_a_file_cut_between_the_two_bytes_of_a_line_end(tmp_path):
+    good = b"".join(b'u%d,q,"News"\r\n' % i for i in range(30))
+    found = go(tmp_path, b"user,query,category\r\n" + good[:-1])
+    assert found.stats["records in"] == 30
+    assert b"\r\r" not in (tmp_path / "release").read_bytes()
 
 
 def test_users_with_escapes_have_the_same_ids_wherever_a_piece_ends(tmp_path, monkeypatch):

@@ -65,11 +65,14 @@ def _next_below(data: Bytes, i: int, limit: int) -> int:
 
 
 @kernel
-def split_table(data: Bytes, separator: int, roles: Int32s, header: Bytes, longest: int, spans: Int32s) -> int:
+def split_table(
+    data: Bytes, separator: int, roles: Int32s, header: Bytes, longest: int, final: bool, spans: Int32s
+) -> int:
     """Find the records of whole lines, and give how many; spans[n, 0] is where the rest begins.
 
     `roles` int32[4] = position of user, query and category (-1 = none), number of fields. Between commas a field may
-    stand in quotes, with line ends inside; between tabs a quote is an ordinary character.
+    stand in quotes, with line ends inside; between tabs a quote is an ordinary character. A record that is too long, or
+    in a quote that is never closed, costs its first line; `final` = nothing comes after the data.
     """
     n, at = 0, 0
     limit = COMMA + 1 if separator == COMMA else RETURN + 1  # other bytes are no separator, quote or line end
@@ -81,6 +84,10 @@ def split_table(data: Bytes, separator: int, roles: Int32s, header: Bytes, longe
             c = data[i]
             if has_quote and not quoted and c != separator and c not in (NEWLINE, RETURN):
                 spans[n, STATUS] = MALFORMED  # something stands after the closing quote
+            elif c == 0:
+                spans[n, STATUS] = MALFORMED  # no text
+            elif c == RETURN and separator == COMMA and not quoted and i + 1 < len(data) and data[i + 1] != NEWLINE:
+                spans[n, STATUS] = MALFORMED  # some take it for the end of a line
             if c >= limit:
                 i = _next_below(data, i + 1, limit)
             elif quoted:
@@ -114,20 +121,19 @@ def split_table(data: Bytes, separator: int, roles: Int32s, header: Bytes, longe
                 if c == QUOTE and separator == COMMA and i == begin:
                     quoted = has_quote = True
                 i += 1
-        if not finished:
-            if i - at <= longest:
+        if not finished or i - at > longest:
+            if i - at <= longest and not final:
                 break
-            i = at  # no end in sight: give up this line, and go on with the next one
+            status = TOO_LONG if i - at > longest else MALFORMED
+            i = at
             while i < len(data) and data[i] != NEWLINE:
                 i += 1
             if i == len(data):
                 break
-            spans[n, STATUS] = TOO_LONG
+            spans[n, STATUS] = status
         end = i - 1 if i > at and data[i - 1] == RETURN else i
         spans[n, LINE + 1] = i + 1
-        if spans[n, STATUS] == TOO_LONG or i - at > longest:
-            spans[n, STATUS] = TOO_LONG
-        elif spans[n, STATUS] == MALFORMED:
+        if spans[n, STATUS] != GOOD:
             pass
         elif end == at:
             spans[n, STATUS] = BLANK

@@ -37,6 +37,8 @@ class Layout:
     """what comes before the first record, and is published as it is: byte order mark and header"""
     begin: int
     """bytes of the stream before the first record"""
+    lines: int
+    """lines before the first record"""
 
     @property
     def is_json(self) -> bool:
@@ -60,7 +62,7 @@ class Layout:
         of = {c.role: c.name.encode() for c in self.form.columns}
         return [of.get(role, b"") for role in ROLES]
 
-    def split(self, data: npt.NDArray[np.uint8], spans: npt.NDArray[np.int32]) -> int:
+    def split(self, data: npt.NDArray[np.uint8], spans: npt.NDArray[np.int32], *, final: bool = False) -> int:
         """Find the records of the whole lines in data: see the kernels."""
         if self.is_json:
             keys = np.frombuffer(b"".join(self.names), dtype=np.uint8)
@@ -68,16 +70,22 @@ class Layout:
             return split_json(data, keys, ends, LONGEST_LINE, spans)
         header = self.head.removeprefix(BYTE_ORDER_MARK).rstrip(b"\r\n") if self.form.header else b""
         separator = ord("," if self.form.format == "csv" else "\t")
-        return split_table(data, separator, self.roles, np.frombuffer(header, np.uint8), LONGEST_LINE, spans)
+        return split_table(data, separator, self.roles, np.frombuffer(header, np.uint8), LONGEST_LINE, final, spans)
 
-    def has_plain_keys(self, line: bytes) -> bool:
-        """Tell whether each of our keys stands in a line of JSON at most once, however it is written."""
+    def sees_as_we_do(self, line: bytes, found: list[bool]) -> bool:
+        """Tell whether each of our keys stands in a line of JSON once at most, and has a value where we found one.
+
+        `found` = of user, query and category. Who reads the line decodes its keys; we take them as they are written.
+        """
         try:
             pairs = json.loads(line, object_pairs_hook=list)
         except ValueError:
             return False
-        keys = [str(key).encode(errors="replace") for key, _ in pairs]
-        return all(keys.count(name) <= 1 for name in self.names if name)
+        for name, ours in zip(self.names, found, strict=True):
+            values = [value for key, value in pairs if name and key.encode(errors="replace") == name]
+            if len(values) > 1 or (values and values[0] not in (None, "") and not ours):
+                return False
+        return True
 
     def plain(self, text: bytes) -> bytes:
         """Decode the escapes of a value that stands in quotes; ValueError where it is none."""
@@ -129,15 +137,19 @@ def find_layout(sample: bytes, source: Path, columns: Mapping[str, str] | None, 
         raise InputError.at(source, "the stream holds no line that can be read")
     kind = name or recognise_text(text, source)
     if kind == "jsonl":
-        return Layout(_json_form(text, source, columns), mark, len(mark))
+        return Layout(_json_form(text, source, columns), mark, len(mark), 0)
     form = table_form(text, source, kind, columns)
     form = replace(form, line_end="\r\n" if b"\r\n" in whole else "\n", bom=bool(mark))
     if not form.header:
-        return Layout(form, mark, len(mark))
+        return Layout(form, mark, len(mark), 0)
     skipped = len(body) - len(body.lstrip(b"\r\n"))
     stop = body.find(b"\n", skipped) + 1 or len(body)
-    head = body[skipped:stop].rstrip(b"\r\n") + form.line_end.encode()
-    return Layout(form, mark + head, len(mark) + stop)
+    head = body[skipped:stop].rstrip(b"\r\n")
+    if len(head) > LONGEST_LINE:
+        raise InputError.at(source, f"the line is longer than {LONGEST_LINE:,} bytes", body.count(b"\n", 0, stop))
+    if form.format == "csv" and head.count(b'"') % 2:
+        raise InputError.at(source, "the header has a line end in quotes; put it on one line", 1)
+    return Layout(form, mark + head + form.line_end.encode(), len(mark) + stop, body.count(b"\n", 0, stop))
 
 
 def _is_utf8(line: bytes) -> bool:
@@ -157,7 +169,7 @@ def _json_form(text: bytes, source: Path, columns: Mapping[str, str] | None) -> 
             found = json.loads(line)
         except ValueError:
             continue
-        if isinstance(found, dict):
+        if isinstance(found, dict) and not any(0xD800 <= ord(c) < 0xE000 for name in found for c in name):
             names = list(found)
             spaces = b'": ' in line
             break

@@ -31,7 +31,7 @@ class Feed:
         self.ended = False
         self.piece = piece
         self._raw = raw
-        self._asked = asked
+        self.asked = asked
         self._max_wait = max_wait
         self.is_live = not stat.S_ISREG(os.fstat(raw).st_mode)
         """more may come at any time: a pipe or a terminal"""
@@ -43,7 +43,7 @@ class Feed:
     def first_lines(self) -> bytes:
         """Wait for at least one whole line."""
         data = b""
-        while b"\n" not in data.lstrip(b"\r\n") and not self.ended and not self._asked:
+        while b"\n" not in data.lstrip(b"\r\n") and not self.ended and not self.asked:
             data += self.next()
             if len(data) > 2 * self.piece:
                 break
@@ -57,7 +57,7 @@ class Feed:
             return data
         parts: list[bytes] = []
         size, deadline = 0, 0.0
-        while size < self.piece and not self._asked:
+        while size < self.piece and not self.asked:
             wait = TICK if not parts else min(TICK, deadline - time.monotonic())
             if parts and wait <= 0:
                 break

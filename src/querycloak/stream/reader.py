@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -28,6 +29,10 @@ __all__ = ["Batch", "Classifier", "Reader"]
 Bytes = npt.NDArray[np.uint8]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+
+
+_JSON = msgspec.json.Decoder(msgspec.Raw)
+"""Looks whether lines are JSON, and builds nothing of them."""
 
 
 class Classifier(Protocol):
@@ -73,6 +78,8 @@ class Reader:
         self.users = Vocabulary()
         self.ids = ByteCodes()
         """ids under which users are published, by their code"""
+        self.known_users = 0
+        """distinct users of the records so far; those after a line that ends the run are none"""
         self.unclassified = 0
         self.left_out: Counter[str] = Counter()
         """good records that do not enter, by reason"""
@@ -87,7 +94,7 @@ class Reader:
         self._digits: bool | None = None
         self._needs_quotes = np.zeros(0, dtype=np.uint8)
         self._rest = b""
-        self._line = layout.head.count(b"\n") if layout.form.header else 0
+        self._line = layout.lines
         self._skipping = False
 
     def __repr__(self) -> str:
@@ -106,26 +113,28 @@ class Reader:
         """Take in bytes; give the records that may enter. After the final piece an unfinished line is whole."""
         data = self._rest + data if not self._skipping else self._skip(data)
         if final and data and not data.endswith(b"\n"):
-            data += self.layout.form.line_end.encode()
+            data += b"\n" if data.endswith(b"\r") else self.layout.form.line_end.encode()
         array = np.frombuffer(data, dtype=np.uint8)
         ends = lines.count_lines(array)
         spans = np.empty((ends + 2, lines.COLUMNS), dtype=np.int32)
-        n = self.layout.split(array, spans)
+        n = self.layout.split(array, spans, final=final)
         consumed, spans = int(spans[n, lines.LINE]), spans[:n]
         self._rest = data[consumed:]
         problem = None
         if len(self._rest) > LONGEST_LINE:
-            problem = self.problems.note(lines.TOO_LONG, self._line + self._rest.count(b"\n") + n + 1)
+            problem = self.problems.note(lines.TOO_LONG, self._line + data.count(b"\n", 0, consumed) + 1)
             self._rest, self._skipping = b"", True
         if not data.isascii():
             self._check_text(data[:consumed], spans)
-        self._check_keys(data, spans)
+        if self.layout.is_json:
+            self._check_json(data, consumed, spans)
         node = self._nodes(array, spans)
         queries = self._sweep_personal(array, spans)
         user = self._codes(self.users, array, spans, lines.USER)
         self._sweep_rare(queries, user, spans)
         end, earlier = self._tell_problems(data, spans, one_line_each=ends == n)
         spans, user, node = spans[:end], user[:end], node[:end]
+        self.known_users = max(self.known_users, int(user.max(initial=-1)) + 1)
         self._count(spans[:, lines.STATUS], node)
         self._name_users()
         keep = spans[:, lines.STATUS] == lines.GOOD
@@ -155,10 +164,17 @@ class Reader:
                 except UnicodeDecodeError:
                     span[lines.STATUS] = lines.NOT_UTF8
 
-    def _check_keys(self, data: bytes, spans: Int32s) -> None:
-        """Mark the lines in which a key of ours is written with escapes: who reads them would see it, as we do not."""
+    def _check_json(self, data: bytes, consumed: int, spans: Int32s) -> None:
+        """Mark the lines that are no JSON, or in which a key of ours is written with escapes: readers would see it."""
+        try:
+            _JSON.decode_lines(data[:consumed])
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            for i in np.flatnonzero(spans[:, lines.STATUS] == lines.GOOD).tolist():
+                if not _is_json(data[slice(*spans[i, : lines.USER])]):
+                    spans[i, lines.STATUS] = lines.MALFORMED
         for i in np.flatnonzero(spans[:, lines.FLAGS] & lines.KEY_ESCAPED).tolist():
-            if spans[i, lines.STATUS] == lines.GOOD and not self.layout.has_plain_keys(data[slice(*spans[i, :2])]):
+            found = [bool(spans[i, c] < spans[i, c + 1]) for c in (lines.USER, lines.QUERY, lines.CATEGORY)]
+            if not self.layout.sees_as_we_do(data[slice(*spans[i, : lines.USER])], found):
                 spans[i, lines.STATUS] = lines.MALFORMED
 
     def _tell_problems(self, data: bytes, spans: Int32s, *, one_line_each: bool) -> tuple[int, InputError | None]:
@@ -252,6 +268,14 @@ class Reader:
                 self.ids.add(self.layout.quoted(text))
             needs = np.array([self.layout.needs_quotes(text) for text in new], dtype=np.uint8)
         self._needs_quotes = np.concatenate([self._needs_quotes, needs])
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        _JSON.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
 
 
 def _good(spans: Int32s) -> Int32s:

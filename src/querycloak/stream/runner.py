@@ -19,7 +19,7 @@ from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
 from querycloak.stream.checkpoint import HEAD, Checkpoint, Saved, fingerprint
 from querycloak.stream.converter import Converter
-from querycloak.stream.layout import find_layout
+from querycloak.stream.layout import LONGEST_LINE, find_layout
 from querycloak.stream.pipes import Feed, Sink, reading, stopping
 from querycloak.stream.problems import Problems
 from querycloak.stream.release import flow_figures
@@ -98,7 +98,7 @@ class Summary:
 
 
 def run_stream(run: Run, classifier: Classifier | None = None, progress: Progress = QUIET) -> Summary | None:
-    """Run until the input ends or the user stops it; None where the reader of the output went away.
+    """Run until the input ends or the user stops it; None where the reader of the output went away, or nothing came.
 
     A bad line that ends the run is raised after what came before it has left, and the statement is written.
     `classifier` finds the category of queries that come without; it is not saved, and must be the same at every start.
@@ -111,7 +111,10 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
         raw = stack.enter_context(reading(run.source))
         asked = stack.enter_context(stopping())
         piece = PIECE if run.checkpoint is None else min(PIECE, max(SAMPLE, LINE * run.checkpoint_records))
-        session = _Session(run, Feed(raw, piece, run.max_wait, asked), classifier, progress)
+        try:
+            session = _Session(run, Feed(raw, piece, run.max_wait, asked), classifier, progress)
+        except _NothingCameError:
+            return None
         session.open_outputs(stack)
         try:
             last = session.go(asked)
@@ -134,6 +137,10 @@ def _can_wind(path: Path | None) -> bool:
     return path is not None and (path.is_file() or not path.exists())
 
 
+class _NothingCameError(Exception):
+    """The user stopped the run before the first line."""
+
+
 class _Session:
     """A run under way: begun, or gone on with from its checkpoint."""
 
@@ -146,9 +153,12 @@ class _Session:
         self._writing: Future[None] | None = None
         if self.saved is None:
             first = feed.first_lines()
+            if not first and feed.asked:
+                raise _NothingCameError
             if not first:
                 raise InputError.at(self.source, "the stream is empty")
             sample = first if b"\n" not in first[SAMPLE:] else first[: first.index(b"\n", SAMPLE) + 1]
+            sample = sample if len(sample) <= LONGEST_LINE else first  # the first line may be too long
             layout = find_layout(sample, self.source, run.columns, run.format)
             problems = Problems(self.source, stop=not run.skip_bad)
             random = Randomness(run.seed).child(run.method)
@@ -295,7 +305,7 @@ def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -
         run.method,
         run.settings,
         Randomness(run.seed),
-        counts_in={"rows": entered, "users": len(reader.users)},
+        counts_in={"rows": entered, "users": reader.known_users},
         counts_out={"rows": converter.left, "users": int(converter.seen.sum())},
         dropped={"still waiting at the end": engine.waiting, **left_out, **reader.problems.counts},
         figures=figures | {"unclassified": reader.unclassified, "input ended": int(finished)},
@@ -321,7 +331,7 @@ def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -
         "mean size of the query bags": figures["mean bag size"],
         "fewest candidates": figures["fewest candidates"],
         "categories": len(engine.tree) - (reader.unclassified == 0),
-        "users": len(reader.users),
+        "users": reader.known_users,
         "engine bytes": engine.memory,
         "peak memory bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "finished": finished,

@@ -347,7 +347,7 @@ def _one_user(
     last = habits.days * _DAY - 1
     late = min(max(time[n - 1] - last, 0), time[0])
     for i in range(n):  # earlier by what is late, or as far as there is room: then the last ones second by second
-        time[i] = min(time[i] - late, last - (n - 1 - i))
+        time[i] = max(min(time[i] - late, last - (n - 1 - i)), 0)
 
 
 @kernel

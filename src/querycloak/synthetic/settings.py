@@ -16,7 +16,7 @@ class Generate(Settings):
 
     users: int = setting(1_000, "number of users", minimum=1)
     queries: int = setting(44_000, "number of query events over all users; each user has at least one", minimum=1)
-    days: int = setting(92, "days covered, from 1 March 2006", minimum=1)
+    days: int = setting(92, "days covered, from 1 March 2006", minimum=1, below=100_000)
     topics: str = setting("", "labels of the subtrees that queries come from, separated by commas; empty = all")
     interests: int = setting(4, "mean number of lasting interests per user", minimum=1)
     concepts_per_user: int | None = setting(None, "most concepts a user ever asks about; none = no limit", minimum=1)
