@@ -202,3 +202,10 @@ def test_other_files_in_the_directory_are_left_alone(run):
     (run.checkpoint / "notes").write_text("mine")
     run_stream(run)
     assert [p.name for p in run.checkpoint.iterdir()] == ["notes"]
+
+
+def test_a_first_line_longer_than_the_pieces(run):
+    """Pieces are small where a checkpoint is asked for often; the form is found by a whole line all the same."""
+    long = b'{"user": "u", "category": "A", "query": "' + b"x" * 200_000 + b'"}\n'
+    run.source.write_bytes(long + b"".join(b'{"user": "u%d", "category": "A", "query": "q"}\n' % i for i in range(99)))
+    assert run_stream(replace(run, checkpoint_records=1)).stats["records in"] == 100

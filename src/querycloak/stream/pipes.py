@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from querycloak.errors import InputError, OutputError
+from querycloak.stream.layout import LONGEST_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,7 @@ class Feed:
         data = b""
         while b"\n" not in data.lstrip(b"\r\n") and not self.ended and not self.asked:
             data += self.next()
-            if len(data) > 2 * self.piece:
+            if len(data) > 2 * LONGEST_LINE:
                 break
         return data
 
