@@ -23,8 +23,9 @@ def reference() -> str:
         "Made by `python tools/build_cli_reference.py`; a test compares it with the commands.",
         "",
         "Exit codes: 0 done; 1 a check failed (`attack --max-risk`, `verify`); 2 the user's mistake, with one sentence",
-        "that says where and what to do; 130 interrupted. A command that fails leaves no half-written file, but for",
-        "`stream`, which writes while it reads (docs/methods/self-adjusting.md).",
+        "that says where and what to do; 130 interrupted; 141 the reader of the output went away. A command that fails",
+        "leaves no half-written file, but for `stream`, which writes while it reads and has its own ends",
+        "(docs/methods/self-adjusting.md).",
     ]
     for name, command in _commands(typer.main.get_command(app)):
         lines += ["", f"## querycloak {name}", "", *_paragraphs(command.help or "")]

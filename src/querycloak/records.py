@@ -257,6 +257,13 @@ class PrivacyStatement:
         """The chance of naming a user that the model allows: 1/k for k-anonymity, None where it says nothing."""
         return 1 / self.parameters["k"] if "k" in self.parameters else None
 
+    def seeded(self) -> PrivacyStatement:
+        """Give the statement with what a seed costs, whatever the method."""
+        open_to = (
+            "made with a seed: who knows or guesses it can undo ids, draws and noise; for experiments, not to publish"
+        )
+        return replace(self, does_not_cover=(*self.does_not_cover, open_to))
+
     def short(self) -> str:
         """Give the lines that the command line prints."""
         rows_in = f"{self.counts_in['rows']:,} rows in, " if "rows" in self.counts_in else ""

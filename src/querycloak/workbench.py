@@ -48,13 +48,6 @@ def load_taxonomy(source: Taxonomy | str | PathLike[str] = "wordnet") -> Taxonom
     return read_taxonomy(Path(source))
 
 
-def _seeded(release: Release) -> Release:
-    """Say in the statement what a seed costs, whatever the method."""
-    open_to = "made with a seed: who knows or guesses it can undo ids, draws and noise; for experiments, not to publish"
-    statement = replace(release.statement, does_not_cover=(*release.statement.does_not_cover, open_to))
-    return replace(release, statement=statement)
-
-
 @lru_cache(maxsize=4)
 def mapper_of(taxonomy: Taxonomy, mode: str | None = None) -> Mapper:
     """Give the mapper of a taxonomy; it remembers the queries that it has mapped."""
@@ -106,7 +99,7 @@ class Workbench:
         checked = entry.settings.from_json(settings)
         random = Randomness(seed).child(entry.name)
         release = entry.function(self.log, checked, random, self.progress, **self._needs(entry.needs))
-        return release if seed is None else _seeded(release)
+        return release if seed is None else replace(release, statement=release.statement.seeded())
 
     def attack(
         self, release: Release, names: Sequence[str] | None = None, seed: int | None = None

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from querycloak.cli.options import ColumnsOption, DirectoryOption, FormatOption, ResolverOption, TaxonomyOption
+from querycloak.cli.options import (
+    ColumnsOption,
+    DirectoryOption,
+    FormatOption,
+    ResolverOption,
+    SeedOption,
+    TaxonomyOption,
+)
 from querycloak.cli.setting_options import given_settings
 
 if TYPE_CHECKING:
@@ -39,12 +46,7 @@ def anonymize(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            help="Repeatable randomness, for experiments only. Default: the operating system's.", show_default=False
-        ),
-    ] = None,
+    seed: SeedOption = None,
 ) -> None:
     """Turn a log into a release, and write its privacy statement beside it as `OUTPUT.statement.json`.
 

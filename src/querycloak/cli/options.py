@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["ColumnsOption", "DirectoryOption", "FormatOption", "ResolverOption", "TaxonomyOption"]
+__all__ = ["ColumnsOption", "DirectoryOption", "FormatOption", "ResolverOption", "SeedOption", "TaxonomyOption"]
 
 ColumnsOption = Annotated[
     str | None,
@@ -37,5 +37,13 @@ ResolverOption = Annotated[
     Path | None,
     typer.Option(
         "--resolver", help="Query and URL, a line each: the site of queries without a click.", show_default=False
+    ),
+]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        help="Repeatable randomness, for experiments only. Default: the operating system's.",
+        show_default=False,
     ),
 ]

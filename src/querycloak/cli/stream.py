@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.options import SeedOption
 from querycloak.cli.setting_options import given_settings
 
 __all__ = ["stream"]
@@ -68,12 +69,7 @@ def stream(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            help="Repeatable randomness, for experiments only. Default: the operating system's.", show_default=False
-        ),
-    ] = None,
+    seed: SeedOption = None,
 ) -> None:
     """Anonymize a stream: each record leaves as it came, under the id of another user of its category.
 
@@ -81,6 +77,7 @@ def stream(
 
     Example: `tail -f log.tsv | querycloak stream --k 10 --depth 5 > release.tsv`
     """
+    from querycloak.catalog import STREAM_METHODS
     from querycloak.cli.inputs import check_outputs, parse_columns
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.stream_summary import short_summary
@@ -93,8 +90,6 @@ def stream(
         raise ParameterError.of("--on-error", "one of stop, skip", on_error)
     source, output = (None if path == Path("-") else path for path in (source, output))
     check_outputs([source, taxonomy], [output, statement, truth, stats])
-    from querycloak.catalog import STREAM_METHODS
-
     settings = STREAM_METHODS[method].settings.from_json(given_settings(context))
     run = Run(
         method=method,

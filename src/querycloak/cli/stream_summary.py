@@ -1,4 +1,4 @@
-"""The summary of a stream run, for people and as JSON."""
+"""The summary of a stream run, for people."""
 
 from __future__ import annotations
 

@@ -64,9 +64,14 @@ def write_release(release: Release, path: str | Path) -> None:
         write_to(table, release.log, form, path)
         table.seek(0)
         sha = hashlib.file_digest(table, "sha256").hexdigest()  # type: ignore[arg-type]
-        file = StatementFile(VERSION, release.kind, statement, form, sha)
-        file.digest = file.own_digest()
-        beside.write(msgspec.json.format(msgspec.json.encode(_plain(file)), indent=2) + b"\n")
+        beside.write(sealed_statement(release.kind, statement, form, sha))
+
+
+def sealed_statement(kind: ReleaseKind, statement: PrivacyStatement, form: LogForm, sha: str) -> bytes:
+    """Give what the statement's file holds, with the digests of the release and of itself."""
+    file = StatementFile(VERSION, kind, statement, form, sha)
+    file.digest = file.own_digest()
+    return msgspec.json.format(msgspec.json.encode(_plain(file)), indent=2) + b"\n"
 
 
 def read_release(path: str | Path, *, changed: bool = False) -> Release:

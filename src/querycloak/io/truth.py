@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from querycloak.records import QueryLog, Release
 
-__all__ = ["read_truth", "write_truth"]
+__all__ = ["escaped", "read_truth", "write_truth"]
 
 HEADER: Final = ("kind", "published", "original")
 FOREIGN: Final = "the truth does not belong to this {what}: line {line} names an id that the {what} does not have"
@@ -34,7 +34,7 @@ def write_truth(release: Release, log: QueryLog, path: str | Path) -> None:
     """Write which original user each published id stands for; only its owner may read the file, from the first byte."""
     if release.truth is None:
         raise ParameterError("The release holds no truth: it was read from a file, or its method publishes no users.")
-    original = [_escaped(word) for word in log.users.to_list()]
+    original = [escaped(word) for word in log.users.to_list()]
     with writing(path, mode=PRIVATE) as (file,):
         file.write(("\t".join(HEADER) + "\n").encode())
         if release.kind != "counts":
@@ -42,7 +42,7 @@ def write_truth(release: Release, log: QueryLog, path: str | Path) -> None:
             for code in np.unique(release.log.user).tolist():
                 stands_for = int(release.truth.user[code])
                 word = "" if stands_for == NO_CODE else original[stands_for]
-                file.write(f"user\t{_escaped(published[code])}\t{word}\n".encode())
+                file.write(f"user\t{escaped(published[code])}\t{word}\n".encode())
         if release.truth.asker is not None:
             for row, code in enumerate(release.truth.asker.tolist()):
                 file.write(f"row\t{row}\t{'' if code == NO_CODE else original[code]}\n".encode())
@@ -94,10 +94,11 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _codes(words: pl.Series) -> dict[str, int]:
     """Give escaped id → code."""
-    return {_escaped(word): code for code, word in enumerate(words.to_list())}
+    return {escaped(word): code for code, word in enumerate(words.to_list())}
 
 
-def _escaped(word: str) -> str:
+def escaped(word: str) -> str:
+    """Give an id as it stands in the file."""
     for plain, written in _ESCAPES:
         word = word.replace(plain, written)
     return word

@@ -10,11 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
 from querycloak.errors import InputError, ParameterError
 from querycloak.io.atomic import write_text
-from querycloak.io.release import VERSION, StatementFile, statement_path
+from querycloak.io.release import sealed_statement, statement_path
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
 from querycloak.stream.checkpoint import HEAD, Checkpoint, Saved, fingerprint
@@ -45,7 +43,6 @@ SAMPLE: Final = 1 << 16
 STATS_SECONDS: Final = 10.0
 """Seconds after which the figures of a run under way are written anew."""
 STDIN: Final = Path("standard input")
-SEEDED: Final = "made with a seed: who knows or guesses it can undo ids and draws; for experiments, not to publish"
 
 
 @dataclass(frozen=True)
@@ -312,7 +309,7 @@ def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -
         columns=tuple(c.name for c in reader.layout.form.columns),
     )
     if run.seed is not None:
-        statement = replace(statement, does_not_cover=(*statement.does_not_cover, SEEDED))
+        statement = statement.seeded()
     import resource
 
     stats = {
@@ -352,7 +349,5 @@ def _write_statement(run: Run, converter: Converter, statement: PrivacyStatement
     place = _statement_place(run)
     if place is None:
         return
-    file = StatementFile(VERSION, "stream", statement, converter.reader.layout.form, sink.digest())
-    file.digest = file.own_digest()
-    plain = msgspec.to_builtins(file, enc_hook=lambda value: value.item())
-    write_text(place, msgspec.json.format(msgspec.json.encode(plain), indent=2).decode() + "\n")
+    sealed = sealed_statement("stream", statement, converter.reader.layout.form, sink.digest())
+    write_text(place, sealed.decode())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from querycloak.io.atomic import PRIVATE
-from querycloak.io.truth import HEADER
+from querycloak.io.truth import HEADER, escaped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from querycloak.stream.converter import Converter, Published
 
 __all__ = ["TruthFile"]
-
-_ESCAPES: Final = ((b"\\", b"\\\\"), (b"\t", b"\\t"), (b"\n", b"\\n"), (b"\r", b"\\r"))
 
 
 class TruthFile:
@@ -33,7 +31,9 @@ class TruthFile:
 
     def add(self, converter: Converter, published: Published) -> None:
         """Write the askers of records that have left."""
-        text = {code: _escaped(converter.reader.users.text(code)) for code in set(published.asker.tolist())}
+        text = {
+            code: escaped(converter.reader.users.text(code).decode()).encode() for code in set(published.asker.tolist())
+        }
         rows = enumerate(published.asker.tolist(), self.rows)
         self._file.write(b"".join(b"row\t%d\t%b\n" % (row, text[code]) for row, code in rows))
         self.rows += len(published.asker)
@@ -43,7 +43,7 @@ class TruthFile:
         reader = converter.reader
         for code in converter.seen.nonzero()[0].tolist():
             published, original = reader.layout.published(reader.ids.text(code)), reader.users.text(code)
-            self._file.write(b"user\t%b\t%b\n" % (_escaped(published), _escaped(original)))
+            self._file.write(f"user\t{escaped(published.decode())}\t{escaped(original.decode())}\n".encode())
 
     def close(self) -> None:
         """Close the file."""
@@ -54,9 +54,3 @@ class TruthFile:
         self._file.flush()
         os.fsync(self._file.fileno())
         return self._file.tell()
-
-
-def _escaped(word: bytes) -> bytes:
-    for plain, written in _ESCAPES:
-        word = word.replace(plain, written)
-    return word
