@@ -16,10 +16,10 @@ os.environ["NUMBA_NUM_THREADS"] = "1"
 
 import numpy as np
 
-from querycloak.anonymize.clump import Clump, clusters_of
-from querycloak.anonymize.partition import parts_of
 from querycloak.knowledge.generalization import Bags, bags_of, generalization
 from querycloak.knowledge.wordnet import load_wordnet
+from querycloak.methods.generalization.clump import Clump, clusters_of
+from querycloak.methods.generalization.partition import parts_of
 from querycloak.randomness import Randomness
 
 LENGTH = 21

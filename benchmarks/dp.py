@@ -20,8 +20,8 @@ import numpy as np
 from read_log import generate
 
 import querycloak as qc
-from querycloak.anonymize._semantic_dp_mechanism import Mechanism
 from querycloak.knowledge.topics import read_topics
+from querycloak.methods.dp._semantic_dp_mechanism import Mechanism
 from querycloak.randomness import Randomness
 
 DRAWS = 1_000_000

@@ -5,9 +5,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from querycloak.generator.generated_log import generate
+from querycloak.generator.settings import Generate
+from querycloak.generator.write import write_generated
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.randomness import Randomness
-from querycloak.synthetic import Generate, generate, write_generated
 
 
 def main() -> None:

@@ -22,16 +22,17 @@ from pathlib import Path
 import numpy as np
 
 import querycloak as qc
-from querycloak.anonymize._category_groups import group_by_categories, user_categories
-from querycloak.anonymize._group_settings import MdavSettings
-from querycloak.anonymize._grouping import group_bags
-from querycloak.anonymize._mdav import mdav
 from querycloak.api import Workbench
-from querycloak.measure.information_loss import information_loss
+from querycloak.distances.distance import distances_of
+from querycloak.distances.user_bags import bags_of
+from querycloak.generator.generated_log import generate
+from querycloak.generator.settings import Generate
+from querycloak.measures.information_loss import information_loss
+from querycloak.methods.microaggregation._category_groups import group_by_categories, user_categories
+from querycloak.methods.microaggregation._group_settings import MdavSettings
+from querycloak.methods.microaggregation._grouping import group_bags
+from querycloak.methods.microaggregation._mdav import mdav
 from querycloak.randomness import Randomness
-from querycloak.semantics.bags import bags_of
-from querycloak.semantics.distance import distances_of
-from querycloak.synthetic import Generate, generate
 
 ROOT = Path(__file__).parents[1]
 K = 5
@@ -97,8 +98,8 @@ def growth():
 
 def against_naive():
     sys.path.insert(0, str(ROOT / "tests"))
-    from naive.mdav import mdav as naive_mdav
-    from naive.semantics import matrix as naive_matrix
+    from reference.mdav import mdav as naive_mdav
+    from reference.semantics import matrix as naive_matrix
 
     bags = bags_for(200)
     taxonomy = qc.load_taxonomy()

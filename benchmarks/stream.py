@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from querycloak.live.runner import Run, run_stream
+from querycloak.methods.stream.engine import SelfAdjusting
+from querycloak.methods.stream.stream_statement import StreamSettings
 from querycloak.randomness import Randomness
-from querycloak.stream import SelfAdjusting
-from querycloak.stream.runner import Run, run_stream
-from querycloak.stream.statement import StreamSettings
 
 KS = (3, 30, 200)
 DEPTHS = (1, 5, 11)
@@ -120,7 +120,7 @@ sys.path.insert(0, sys.argv[1])
 from stream import stream
 import numpy as np
 from querycloak.randomness import Randomness
-from querycloak.stream import SelfAdjusting
+from querycloak.methods.stream.engine import SelfAdjusting
 user, path, paths = stream(2_000_000)
 engine = SelfAdjusting(30, 11, random=Randomness(seed=1))
 node = np.array([engine.tree.node(p[1:]) for p in paths], dtype=np.int32)[path]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from querycloak.knowledge.directory import SiteDirectory
-from querycloak.records import QueryLog
+from querycloak.logs.query_log import QueryLog
 
 INTERESTS = [
     ["tea", "green tea", "coffee shops", "cheap tea cups", "how to make coffee", "tea in london"],

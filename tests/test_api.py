@@ -15,7 +15,7 @@ def test_functions_keep_their_names_beside_the_folders():
         release = qc.anonymize(log, "sweep", seed=1)
         assert qc.attack(log, release, names=["uniqueness"])
         assert qc.measure(log, release, names=["kept"])
-    assert importlib.import_module("querycloak.anonymize.sweep").Sweep().min_query_users == 1
+    assert importlib.import_module("querycloak.methods.suppression.sweep").Sweep().min_query_users == 1
 
 
 def test_all_names_are_there():

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from querycloak.knowledge.generalization import Bags
 from querycloak.knowledge.taxonomy import Taxonomy
-from querycloak.records import ConceptLog, QueryLog
+from querycloak.logs.query_log import QueryLog
+from querycloak.mapping.concept_log import ConceptLog
 
 FOOD = Taxonomy.from_parents(
     [-1, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3],

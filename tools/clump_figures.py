@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from querycloak import api
-from querycloak.anonymize.clump import Clump, clusters_of
-from querycloak.anonymize.partition import parts_of
+from querycloak.generator.generated_log import generate
+from querycloak.generator.settings import Generate
 from querycloak.knowledge.generalization import Bags, Generalization, bags_of, generalization
+from querycloak.methods.generalization.clump import Clump, clusters_of
+from querycloak.methods.generalization.partition import parts_of
 from querycloak.randomness import Randomness
-from querycloak.synthetic import Generate, generate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

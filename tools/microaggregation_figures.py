@@ -16,14 +16,14 @@ from unittest.mock import patch
 import numpy as np
 
 import querycloak as qc
-from querycloak.anonymize import syntactic_microaggregation as syntactic
-from querycloak.anonymize._syntactic_kernels import syntactic_matrix
 from querycloak.api import Workbench
 from querycloak.knowledge.directory import SiteDirectory
 from querycloak.knowledge.resolver import TableResolver
+from querycloak.methods.microaggregation import syntactic_microaggregation as syntactic
+from querycloak.methods.microaggregation._syntactic_kernels import syntactic_matrix
 
 if TYPE_CHECKING:
-    from querycloak.synthetic import GeneratedLog
+    from querycloak.generator.generated_log import GeneratedLog
 
 OUT = Path(__file__).parents[1] / "docs" / "methods"
 GROUPED = (

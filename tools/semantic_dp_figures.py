@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 import querycloak as qc
-from querycloak.anonymize._semantic_dp_mechanism import Criterion, Mechanism
-from querycloak.anonymize.histogram_dp import HistogramDp, noisy_histograms
 from querycloak.knowledge.topics import read_topics
-from querycloak.measure.profile_divergence import divergence_by_user, topic_of_concept
-from querycloak.measure.unchanged import share_in_common
+from querycloak.measures.profile_divergence import divergence_by_user, topic_of_concept
+from querycloak.measures.unchanged import share_in_common
+from querycloak.methods.dp._semantic_dp_mechanism import Criterion, Mechanism
+from querycloak.methods.dp.histogram_dp import HistogramDp, noisy_histograms
 from querycloak.randomness import Randomness
 
 if TYPE_CHECKING:

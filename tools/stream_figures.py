@@ -10,14 +10,16 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from querycloak.evaluation.workbench import Workbench
+from querycloak.generator.generated_log import generate
+from querycloak.generator.settings import Generate
+from querycloak.generator.tree import generate_directory_tree
 from querycloak.knowledge.wordnet import load_wordnet
-from querycloak.measure.against_bound import against_bound
+from querycloak.measures.against_bound import against_bound
 from querycloak.randomness import Randomness
-from querycloak.synthetic import Generate, generate, generate_directory_tree
-from querycloak.workbench import Workbench
 
 if TYPE_CHECKING:
-    from querycloak.records import QueryLog
+    from querycloak.logs.query_log import QueryLog
 
 KS = (3, 10, 30, 100, 200)
 DEPTHS = (1, 3, 5, 7, 9, 11)

@@ -1,11 +1,10 @@
 """QueryCloak: publish, share or analyse a web-search query log without exposing the people who searched.
 
-The public names stand in `querycloak.api` and are loaded when first used, so that importing the package is quick.
+The public names are in `querycloak.api` and are loaded when first used, so that importing the package is quick.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from querycloak._version import __version__
@@ -53,13 +52,6 @@ __all__ = [
     "write_release",
     "write_truth",
 ]
-
-
-# `qc.anonymize(…)`, `qc.attack(…)` and `qc.measure(…)` are functions, and folders have the same names. Python binds a
-# folder to its name when it is first imported: let that be now, and free the names for the functions.
-for _folder in ("anonymize", "attack", "measure"):
-    import_module(f"querycloak.{_folder}")
-    del globals()[_folder]
 
 
 def __getattr__(name: str) -> Any:

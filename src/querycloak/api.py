@@ -16,22 +16,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from querycloak.errors import InputError
-from querycloak.io import read_log, read_release, read_truth, write_log, write_release, write_truth
+from querycloak.evaluation.workbench import Workbench, load_taxonomy, mapper_of
+from querycloak.logs.query_log import QueryLog
+from querycloak.logs.reader import read_log
+from querycloak.logs.sink import write_log
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
-from querycloak.records import QueryLog, Release
-from querycloak.workbench import Workbench, load_taxonomy, mapper_of
+from querycloak.releases.files import read_release, write_release
+from querycloak.releases.release import Release
+from querycloak.releases.truth_file import read_truth, write_truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
+    from querycloak.attacks.result import AttackResult
+    from querycloak.generator.generated_log import GeneratedLog
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.resolver import TableResolver
     from querycloak.knowledge.taxonomy import Taxonomy
-    from querycloak.records import AttackResult, ConceptLog, Score
-    from querycloak.synthetic import GeneratedLog
-    from querycloak.verification import Finding
+    from querycloak.mapping.concept_log import ConceptLog
+    from querycloak.measures.score import Score
+    from querycloak.releases.verify import Finding
 
 __all__ = [
     "QueryLog",
@@ -135,7 +141,7 @@ def load_resolver(path: str | PathLike[str]) -> TableResolver:
 
 def verify(path: str | PathLike[str], log: QueryLog | None = None) -> list[Finding]:
     """Check from its files alone whether a release keeps what its statement says; with the log, its ids too."""
-    from querycloak.verification import verify as run
+    from querycloak.releases.verify import verify as run
 
     return run(path, log)
 
@@ -148,15 +154,15 @@ def generate(
     **settings: Any,
 ) -> GeneratedLog:
     """Generate a log with known truth; settings are those of `synthetic.Generate`."""
-    from querycloak.synthetic import Generate
-    from querycloak.synthetic import generate as run
+    from querycloak.generator.generated_log import generate as run
+    from querycloak.generator.settings import Generate
 
     return run(Generate.from_json(settings), load_taxonomy(taxonomy), Randomness(seed), progress)
 
 
 def write_generated(generated: GeneratedLog, path: str | PathLike[str], *, truth: bool = False) -> list[Path]:
     """Write a generated log, its directory and, where asked, its truth; gives the paths written."""
-    from querycloak.synthetic import write_generated as run
+    from querycloak.generator.write import write_generated as run
 
     return run(generated, Path(path), truth=truth)
 

@@ -1,6 +1,6 @@
 """What there is, by name: the only registry. Nothing heavy is loaded until a method is asked for.
 
-To add a method: write `anonymize/<name>.py` with a settings class and a function
+To add a method: write `methods/<family>/<name>.py` with a settings class and a function
 `function(log, settings, random, progress, **needs) -> Release`, add one `Method` here, and a card in `docs/methods/`.
 The contract suite (`tests/contract/`) then checks it like all others.
 """
@@ -16,7 +16,7 @@ from querycloak.errors import UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from querycloak.records import Release
+    from querycloak.releases.release import Release
     from querycloak.settings import Settings
 
 __all__ = ["ATTACKS", "MEASURES", "METHODS", "STREAM_METHODS", "Check", "Method", "Need", "describe_settings", "method"]
@@ -24,9 +24,19 @@ __all__ = ["ATTACKS", "MEASURES", "METHODS", "STREAM_METHODS", "Check", "Method"
 ReleaseKind = Literal["log", "items", "counts", "stream"]
 """As in `records`, which is not loaded here."""
 
-Need = Literal["concepts", "release_concepts", "paths", "release_paths", "taxonomy", "directory", "resolver"]
-"""What a method, attack or measure may ask for beside the log: `concepts` is the log's ConceptLog over `taxonomy`,
-`release_concepts` that of the release; `paths` and `release_paths` find the category path of each row."""
+Need = Literal[
+    "concepts",
+    "release_concepts",
+    "paths",
+    "release_paths",
+    "taxonomy",
+    "directory",
+    "resolver",
+    "stream_engines",
+]
+"""What a method, attack or measure may ask for next to the log: `concepts` is the log's ConceptLog over `taxonomy`,
+`release_concepts` that of the release; `paths` and `release_paths` find the category path of each row;
+`stream_engines` makes the engine of a stream method, for an attacker who runs it himself."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +64,11 @@ class Method:
         return cast("Callable[..., Release]", getattr(import_module(self.module), self.function_name))
 
 
-def _batch(name: str, settings_name: str, summary: str, guarantee: str, needs: tuple[Need, ...] = ()) -> Method:
+def _batch(
+    family: str, name: str, settings_name: str, summary: str, guarantee: str, needs: tuple[Need, ...] = ()
+) -> Method:
     stem = name.replace("-", "_")
-    return Method(name, summary, guarantee, f"querycloak.anonymize.{stem}", settings_name, stem, needs)
+    return Method(name, summary, guarantee, f"querycloak.methods.{family}.{stem}", settings_name, stem, needs)
 
 
 @dataclass(frozen=True)
@@ -90,22 +102,22 @@ ATTACKS: dict[str, Check] = {
     a.name: a
     for a in (
         _check(
-            "attack",
+            "attacks",
             "known-queries",
             "knows 1, 2, 5, 10 queries of a user, or half of them, and looks for the published log that fits best",
             _LOGS,
             ("concepts", "taxonomy"),
         ),
-        _check("attack", "record-linkage", "knows the whole log, links users by queries in common", ("log",)),
-        _check("attack", "uniqueness", "queries under one id only; users singled out by a pair of queries", _LOGS),
+        _check("attacks", "record-linkage", "knows the whole log, links users by queries in common", ("log",)),
+        _check("attacks", "uniqueness", "queries under one id only; users singled out by a pair of queries", _LOGS),
         _check(
-            "attack",
+            "attacks",
             "stream-linkage",
             "pairs published queries and users again: by node, by the anonymizer's own machine, by activity",
             ("stream",),
-            ("release_paths",),
+            ("release_paths", "stream_engines"),
         ),
-        _check("attack", "personal-identifiers", "mail, phone, card numbers and the like left in the text", _TABLES),
+        _check("attacks", "personal-identifiers", "mail, phone, card numbers and the like left in the text", _TABLES),
     )
 }
 """Attacks by name; attackers see only the release and what they know of users."""
@@ -113,53 +125,53 @@ ATTACKS: dict[str, Check] = {
 MEASURES: dict[str, Check] = {
     m.name: m
     for m in (
-        _check("measure", "kept", "share of query volume and of distinct queries kept; rows per user", _TABLES),
+        _check("measures", "kept", "share of query volume and of distinct queries kept; rows per user", _TABLES),
         _check(
-            "measure",
+            "measures",
             "information-loss",
             "do users fall into the same clusters as before",
             _LOGS,
             ("concepts", "release_concepts", "taxonomy"),
         ),
         _check(
-            "measure",
+            "measures",
             "srp",
             "share of queries whose category remains in the user's published log",
             ("log",),
             ("concepts", "taxonomy", "directory", "resolver"),
         ),
         _check(
-            "measure",
+            "measures",
             "category-emd",
             "how far each user's categories have moved on the tree",
             ("stream",),
             ("paths", "release_paths"),
         ),
-        _check("measure", "stream-flow", "records that left, delay, bag sizes, users waiting", ("stream",)),
-        _check("measure", "top-queries", "rank correlation of the most frequent queries", _TABLES),
+        _check("measures", "stream-flow", "records that left, delay, bag sizes, users waiting", ("stream",)),
+        _check("measures", "top-queries", "rank correlation of the most frequent queries", _TABLES),
         _check(
-            "measure",
+            "measures",
             "topics",
             "how far the shares of topics have moved",
             ("log", "items", "counts", "stream"),
             ("concepts", "release_concepts", "taxonomy"),
         ),
         _check(
-            "measure",
+            "measures",
             "generalization",
             "distortion by generalizing and suppressing concepts; length and level of what is published",
             ("items",),
             ("concepts", "release_concepts", "taxonomy"),
         ),
         _check(
-            "measure",
+            "measures",
             "profile-divergence",
             "how far each user's topic profile has moved",
             _LOGS,
             ("concepts", "release_concepts", "taxonomy"),
         ),
         _check(
-            "measure",
+            "measures",
             "unchanged",
             "share of queries that came out as they went in",
             ("log", "items"),
@@ -173,12 +185,14 @@ METHODS: dict[str, Method] = {
     m.name: m
     for m in (
         _batch(
+            "suppression",
             "sweep",
             "Sweep",
             "new user ids; queries with personal identifiers and rare queries left out (what naive publishers do)",
             "none",
         ),
         _batch(
+            "microaggregation",
             "semantic-microaggregation",
             "SemanticMicroaggregation",
             "users with like interests in groups of k, each group published with one log of real queries",
@@ -186,18 +200,21 @@ METHODS: dict[str, Method] = {
             ("concepts", "taxonomy"),
         ),
         _batch(
+            "microaggregation",
             "plain-microaggregation",
             "PlainMicroaggregation",
             "the same without semantics: queries are only equal or different",
             "k-anonymity of users",
         ),
         _batch(
+            "microaggregation",
             "syntactic-microaggregation",
             "SyntacticMicroaggregation",
             "groups of k users whose queries are spelled, clicked and timed alike",
             "k-anonymity of users",
         ),
         _batch(
+            "microaggregation",
             "url-microaggregation",
             "UrlMicroaggregation",
             "groups of k users by the directory categories of the sites they clicked; random queries of each",
@@ -205,6 +222,7 @@ METHODS: dict[str, Method] = {
             ("directory", "resolver"),
         ),
         _batch(
+            "microaggregation",
             "word-microaggregation",
             "WordMicroaggregation",
             "groups of k users by the directory categories of the words they asked; random queries of each",
@@ -212,12 +230,14 @@ METHODS: dict[str, Method] = {
             ("taxonomy", "directory"),
         ),
         _batch(
+            "suppression",
             "click-graph-removal",
             "ClickGraphRemoval",
             "queries that point to a site, and those that join the query graph, left out",
             "none",
         ),
         _batch(
+            "generalization",
             "clump",
             "Clump",
             "clusters of k similar users, each published as the concepts that all of its cluster have in common",
@@ -225,6 +245,7 @@ METHODS: dict[str, Method] = {
             ("concepts", "taxonomy"),
         ),
         _batch(
+            "generalization",
             "partition",
             "Partition",
             "users parted from the root of the taxonomy down, while k or more share the same concepts",
@@ -232,6 +253,7 @@ METHODS: dict[str, Method] = {
             ("concepts", "taxonomy"),
         ),
         _batch(
+            "dp",
             "semantic-dp",
             "SemanticDp",
             "each query replaced by one drawn near its meaning; as many rows per user as before",
@@ -239,6 +261,7 @@ METHODS: dict[str, Method] = {
             ("concepts", "taxonomy"),
         ),
         _batch(
+            "dp",
             "histogram-dp",
             "HistogramDp",
             "a noisy histogram of concepts for each user",
@@ -246,6 +269,7 @@ METHODS: dict[str, Method] = {
             ("concepts", "taxonomy"),
         ),
         _batch(
+            "dp",
             "frequent-queries",
             "FrequentQueries",
             "a table of the queries that many users asked, with noisy counts; or the log of them",
@@ -258,7 +282,7 @@ METHODS: dict[str, Method] = {
 def _stream(name: str, summary: str, settings_name: str = "StreamSettings") -> Method:
     guarantee = "each query is published under a user drawn uniformly from at least k others of its category or branch"
     stem = name.replace("-", "_")
-    return Method(name, summary, guarantee, "querycloak.stream.release", settings_name, stem, ("paths",))
+    return Method(name, summary, guarantee, "querycloak.methods.stream.stream_release", settings_name, stem, ("paths",))
 
 
 STREAM_METHODS: dict[str, Method] = {

@@ -8,7 +8,7 @@ import pytest
 from cli.command import querycloak, refused
 from samples import sample_log
 
-from querycloak.io import write_log
+from querycloak.logs.sink import write_log
 
 
 @pytest.fixture

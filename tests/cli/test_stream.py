@@ -12,10 +12,10 @@ import time
 
 import pytest
 from cli.command import querycloak, refused
-from stream.logs import as_tsv, read_back, rows
+from stream_logs import as_tsv, read_back, rows
 
 from querycloak import api
-from querycloak.stream import runner
+from querycloak.live import runner
 
 
 @pytest.fixture

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import fields
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from places import ROOT
 from samples import sample_directory, sample_log
 
 import querycloak as qc
 from querycloak.catalog import METHODS
 from querycloak.errors import UserError
-from querycloak.io import write_release
-from querycloak.records import QueryLog, Release
+from querycloak.logs.query_log import QueryLog
+from querycloak.releases.files import write_release
 from querycloak.settings import Settings
 
-ROOT = Path(__file__).parents[2]
+if TYPE_CHECKING:
+    from querycloak.releases.release import Release
+
 NAMES = sorted(METHODS)
 EMPTY = QueryLog.of([], [], times=[], urls=[])
 COLUMNS = ("user", "query", "time", "rank", "url", "category")

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from places import ROOT
 
 
 def test_the_reference_is_up_to_date():

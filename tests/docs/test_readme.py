@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
 
 from cli.command import querycloak
+from places import ROOT
 
 from querycloak.catalog import METHODS
 
-ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 
 

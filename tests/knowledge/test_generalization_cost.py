@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive.clump import naive_ggd, naive_lcg, naive_loss
+from reference.clump import naive_ggd, naive_lcg, naive_loss
 from trees import FOOD, bags, lists, trees, trees_with_bags
 
 from querycloak.knowledge.generalization import bags_of, generalization, leaf_loss

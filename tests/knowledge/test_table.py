@@ -2,18 +2,16 @@ from __future__ import annotations
 
 import gzip
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from places import DATA
 
 from querycloak.errors import InputError, TaxonomyError, UserError
 from querycloak.knowledge.paths import tree_of_paths
 from querycloak.knowledge.table import read_directory, read_taxonomy
-
-DATA = Path(__file__).parents[3] / "shared/data"
 
 
 def write(tmp_path, text):

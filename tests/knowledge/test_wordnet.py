@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from places import ROOT
 
 from querycloak.knowledge import wordnet
 from querycloak.knowledge.wordnet import irregular_nouns, load_wordnet
 
 HERE = Path(wordnet.__file__).parent
 DATABASE = Path("/usr/share/wordnet")
-ROOT = Path(__file__).parents[2]
 
 
 def test_counts_are_those_of_wordnet_3():

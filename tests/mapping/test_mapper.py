@@ -12,8 +12,8 @@ from querycloak.errors import ParameterError, UnknownNameError
 from querycloak.knowledge.directory import SiteDirectory
 from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.knowledge.wordnet import load_wordnet
+from querycloak.logs.query_log import QueryLog
 from querycloak.mapping import Mapper, QueryConcepts, map_log
-from querycloak.records import QueryLog
 
 MODES = ["segments", "phrases"]
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.mapping import NaiveMapper
+from places import DATA
+from reference.mapping import NaiveMapper
 
 from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.mapping import Mapper
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 MODES = ["segments", "phrases"]
 
 TEXT = (

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import mapping as naive
+from reference import mapping as naive
 
 from querycloak.mapping.phrases import in_context, noun_phrases, read_classes, word_class
 

@@ -6,8 +6,8 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive.mapping import textblob_lexicon as lexicon
-from naive.mapping import textblob_tag as tag
+from reference.mapping import textblob_lexicon as lexicon
+from reference.mapping import textblob_tag as tag
 
 from querycloak.mapping.tagger import Tagger
 

@@ -7,8 +7,8 @@ import shutil
 import pytest
 from samples import sample_log
 
-from querycloak.compare import compare, plan_runs
-from querycloak.workbench import Workbench
+from querycloak.evaluation.compare import compare, plan_runs
+from querycloak.evaluation.workbench import Workbench
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SECTIONS = 8

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from querycloak.records import AttackResult, Score
-from querycloak.report.comparison import UTILITY, Comparison, Run, recommend
-from querycloak.report.files import comparison_csv, run_from_json, run_to_json
+from querycloak.attacks.result import AttackResult
+from querycloak.evaluation.comparison import UTILITY, Comparison, Run, recommend
+from querycloak.evaluation.comparison_files import comparison_csv, run_from_json, run_to_json
+from querycloak.measures.score import Score
 from querycloak.report.html import html_report, recommendation
 
 

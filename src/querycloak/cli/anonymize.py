@@ -19,7 +19,7 @@ from querycloak.cli.setting_options import given_settings
 
 if TYPE_CHECKING:
     from querycloak.progress import Progress
-    from querycloak.records import Release
+    from querycloak.releases.release import Release
 
 __all__ = ["anonymize"]
 
@@ -56,7 +56,7 @@ def anonymize(
     from querycloak.cli.inputs import check_outputs, open_bench
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import UserError
-    from querycloak.io import statement_path
+    from querycloak.releases.files import statement_path
 
     settings = given_settings(context)
     ledger = settings.get("ledger")

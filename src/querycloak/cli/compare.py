@@ -50,10 +50,10 @@ def compare(
     from querycloak.catalog import METHODS
     from querycloak.cli.inputs import digest_of_files, open_bench, parse_grid
     from querycloak.cli.progress import ShownProgress
-    from querycloak.compare import compare as run
-    from querycloak.compare import plan_runs
     from querycloak.errors import UserError
-    from querycloak.report.html import recommendation
+    from querycloak.evaluation.compare import compare as run
+    from querycloak.evaluation.compare import plan_runs
+    from querycloak.report.html import recommendation, write_report
 
     chosen = sorted(METHODS) if methods == "all" else [m.strip() for m in methods.split(",")]
     plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)))
@@ -65,6 +65,8 @@ def compare(
         found = run(
             bench, plans, output, seed=seed, max_risk=max_risk, repeat=repeat, knowledge=known, progress=progress
         )
+        progress.start("writing the report")
+        write_report(found, output)
     failed = [r for r in found.runs if r.error is not None]
     for r in failed:
         typer.echo(f"failed: {r.name}: {r.error}")

@@ -21,9 +21,9 @@ def demo(
     """Generate a log, release it, check the release, attack and compare methods, and write a report."""
     from querycloak import api
     from querycloak.cli.progress import ShownProgress
-    from querycloak.compare import compare, plan_runs
     from querycloak.errors import OutputError
-    from querycloak.report.html import recommendation
+    from querycloak.evaluation.compare import compare, plan_runs
+    from querycloak.report.html import recommendation, write_report
 
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -39,6 +39,7 @@ def demo(
         checks = api.verify(release_path)
         repeat = f"querycloak demo -o {output} --seed {seed}"
         found = compare(bench, plan_runs(METHODS, GRID), output, seed=seed, repeat=repeat, progress=progress)
+        write_report(found, output)
     held = sum(check.holds is True for check in checks)
     seen = sum(check.holds is not None for check in checks)
     naive = found.runs[0]

@@ -27,7 +27,7 @@ def generate(
     """
     from querycloak import api
     from querycloak.cli.progress import ShownProgress
-    from querycloak.io import check_output
+    from querycloak.logs.atomic import check_output
 
     check_output(output)
     with ShownProgress() as progress:

@@ -10,8 +10,8 @@ from querycloak.errors import OutputError, UnknownNameError, UserError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from querycloak.evaluation.workbench import Workbench
     from querycloak.progress import Progress
-    from querycloak.workbench import Workbench
 
 __all__ = ["check_outputs", "digest_of_files", "open_bench", "parse_columns", "parse_grid"]
 
@@ -85,7 +85,7 @@ def digest_of_files(*paths: Path | None) -> str:
 
 def check_outputs(inputs: Sequence[Path | str | None], outputs: Sequence[Path | None]) -> None:
     """Refuse, before any work is done, outputs that cannot be written or would overwrite an input or each other."""
-    from querycloak.io import check_output
+    from querycloak.logs.atomic import check_output
 
     taken = {Path(i).resolve(): f"the input {i}" for i in inputs if i is not None and Path(i).exists()}
     for output in outputs:

@@ -24,7 +24,7 @@ def show(
 ) -> None:
     """Show the budget, what has been spent, and the releases. No user is named: the ledger itself has only hashes."""
     from querycloak.cli.tables import print_table
-    from querycloak.io.ledger import read_ledger
+    from querycloak.releases.ledger import read_ledger
 
     found = read_ledger(file)
     n, per_draw = len(found.spent), found.epsilon / found.draws

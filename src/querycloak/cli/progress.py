@@ -63,6 +63,6 @@ class ShownProgress:
 
     def tell_compiling(self) -> None:
         """Say so when kernels are compiled on the first run."""
-        from querycloak.jit import tell_compiling
+        from querycloak.arrays.jit import tell_compiling
 
         tell_compiling(lambda: self.note("compiling kernels (on the first run only, some seconds) …"))

@@ -89,7 +89,7 @@ class GenerateCommand(_SettingsCommand):
 
     def settings_for(self, args: Sequence[str]) -> tuple[str, type[Settings]]:  # noqa: ARG002
         """Give the settings of the generator."""
-        from querycloak.synthetic.settings import Generate
+        from querycloak.generator.settings import Generate
 
         return "Shape of the log", Generate
 

@@ -82,9 +82,9 @@ def stream(
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.stream_summary import short_summary
     from querycloak.errors import ParameterError
-    from querycloak.stream.mapped import LazyPaths
-    from querycloak.stream.runner import Run, run_stream
-    from querycloak.workbench import load_taxonomy, mapper_of
+    from querycloak.evaluation.workbench import load_taxonomy, mapper_of
+    from querycloak.live.runner import Run, run_stream
+    from querycloak.mapping.mapped_paths import LazyPaths
 
     if on_error not in {"stop", "skip"}:
         raise ParameterError.of("--on-error", "one of stop, skip", on_error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from querycloak.stream.runner import Summary
+    from querycloak.live.runner import Summary
 
 __all__ = ["short_summary"]
 

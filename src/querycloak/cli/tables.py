@@ -9,7 +9,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from querycloak.records import AttackResult, Score
+    from querycloak.attacks.result import AttackResult
+    from querycloak.measures.score import Score
 
 __all__ = ["attack_rows", "measure_rows", "print_json", "print_table"]
 

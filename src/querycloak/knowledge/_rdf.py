@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from querycloak.compression import open_binary
 from querycloak.errors import InputError
+from querycloak.logs.compression import open_binary
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:

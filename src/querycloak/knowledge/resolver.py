@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from querycloak.compression import open_binary
 from querycloak.errors import InputError
+from querycloak.logs.compression import open_binary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

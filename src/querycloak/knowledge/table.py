@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from querycloak.compression import open_binary
 from querycloak.errors import InputError, TaxonomyError
 from querycloak.knowledge.directory import SiteDirectory
 from querycloak.knowledge.odp import read_content, read_structure
 from querycloak.knowledge.paths import tree_of_paths
 from querycloak.knowledge.taxonomy import Taxonomy
+from querycloak.logs.compression import open_binary
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:

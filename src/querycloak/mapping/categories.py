@@ -1,7 +1,7 @@
 """The directory category of each query: by the site that was clicked, or by the site that a resolver names.
 
 >>> from querycloak.knowledge.directory import SiteDirectory
->>> from querycloak.records import QueryLog
+>>> from querycloak.logs.query_log import QueryLog
 >>> log = QueryLog.of(["ann", "bob"], ["kings", "queens"], urls=["http://www.kings.com/2006", None])
 >>> sites = SiteDirectory.of(["kings.com", "chess.org"], ["Top/Arts", "Top/Games/Chess"])
 >>> found = query_categories(log, sites, {"queens": ["http://en.wikipedia.org/", "http://chess.org/queen"]}.get)
@@ -20,15 +20,15 @@ import numpy.typing as npt
 
 from querycloak.errors import InputError
 from querycloak.knowledge.addresses import split_addresses
+from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.sites import categorise
-from querycloak.records import NO_CODE
 
 if TYPE_CHECKING:
     import polars as pl
 
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
-    from querycloak.records import QueryLog
+    from querycloak.logs.query_log import QueryLog
 
 __all__ = ["EventCategories", "Resolver", "query_categories"]
 

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.phrases import word_class
 from querycloak.mapping.stopwords import SHORT_WORDS, STOP_WORDS
 from querycloak.mapping.tagger import MAX_WORD, Tagger
 from querycloak.mapping.words import label_text
-from querycloak.records import NO_CODE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.errors import ParameterError, UnknownNameError
+from querycloak.logs.query_log import NO_CODE
+from querycloak.mapping.concept_log import ConceptLog
 from querycloak.mapping.lexicon import Lexicon
 from querycloak.mapping.modes import MODES, Mode
 from querycloak.mapping.parallel import WorkerError, Workers, pack_block, workers_for
@@ -17,7 +19,6 @@ from querycloak.mapping.phrases import read_classes
 from querycloak.mapping.trace import ClauseTrace, Trace
 from querycloak.mapping.words import clauses
 from querycloak.progress import QUIET
-from querycloak.records import NO_CODE, ConceptLog
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.logs.query_log import QueryLog
     from querycloak.mapping.lexicon import Word
     from querycloak.mapping.parallel import Block
     from querycloak.progress import Progress
-    from querycloak.records import QueryLog
 
 __all__ = ["Mapper", "QueryConcepts", "map_log"]
 

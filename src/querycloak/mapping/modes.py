@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from querycloak.records import NO_CODE
+from querycloak.logs.query_log import NO_CODE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

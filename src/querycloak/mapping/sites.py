@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from querycloak.knowledge.addresses import SUFFIX, registered_domains, split_addresses
-from querycloak.records import NO_CODE
+from querycloak.logs.query_log import NO_CODE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from querycloak.records import NO_CODE
+from querycloak.logs.query_log import NO_CODE
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy

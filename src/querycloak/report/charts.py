@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from querycloak.report.comparison import frontier
+from querycloak.evaluation.comparison import frontier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from querycloak.report.comparison import Comparison, Run
+    from querycloak.evaluation.comparison import Comparison, Run
 
 __all__ = ["attack_chart", "group_chart", "risk_chart", "score_chart", "time_chart", "topic_chart"]
 

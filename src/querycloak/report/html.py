@@ -6,15 +6,24 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from querycloak.evaluation.comparison import frontier, recommend
+from querycloak.logs.atomic import write_text
 from querycloak.report import charts
-from querycloak.report.comparison import frontier, recommend
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from querycloak.report.comparison import Comparison, Run
+    from querycloak.evaluation.comparison import Comparison, Run
 
-__all__ = ["html_report", "recommendation"]
+__all__ = ["html_report", "recommendation", "write_report"]
+
+
+def write_report(comparison: Comparison, output: Path) -> Path:
+    """Write `report.html` into the directory `output`, next to the results; return its path."""
+    path = output / "report.html"
+    write_text(path, html_report(comparison))
+    return path
 
 
 def recommendation(comparison: Comparison) -> str:

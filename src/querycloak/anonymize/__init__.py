@@ -1,1 +1,0 @@
-"""Anonymization methods, one file each: settings and a pure function from a log to a release."""

@@ -1,0 +1,1 @@
+"""What kernels share: rows of varying length, vocabularies, and how kernels compile."""

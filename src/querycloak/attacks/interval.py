@@ -1,0 +1,57 @@
+"""The 95 % interval of a rate (Wilson's score interval), and the results that attacks give.
+
+>>> low, high = wilson(0.5, 100)
+>>> round(low, 3), round(high, 3)
+(0.404, 0.596)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from querycloak.attacks.result import AttackResult
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from querycloak.releases.release import Release
+
+__all__ = ["result_of", "wilson"]
+
+
+def wilson(rate: float, targets: int) -> tuple[float, float]:
+    """Give the 95 % interval of a rate seen over so many targets; (0, 1) over none."""
+    if targets == 0:
+        return 0.0, 1.0
+    z2 = 1.959964**2
+    middle = (rate + z2 / (2 * targets)) / (1 + z2 / targets)
+    half = math.sqrt(z2 * (rate * (1 - rate) / targets + z2 / (4 * targets**2))) / (1 + z2 / targets)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def result_of(
+    attack: str,
+    success: npt.NDArray[np.float64],
+    release: Release,
+    *,
+    guess: float,
+    names_users: bool = True,
+    details: dict[str, float] | None = None,
+) -> AttackResult:
+    """Sum up success: float64[targets], the chance of being right on each target."""
+    targets = len(success)
+    rate = float(success.mean()) if targets else 0.0
+    low, high = wilson(rate, targets)
+    return AttackResult(
+        attack=attack,
+        rate=rate,
+        low=low,
+        high=high,
+        guess=guess,
+        bound=release.statement.bound if names_users else None,
+        targets=targets,
+        names_users=names_users,
+        details=details or {},
+    )

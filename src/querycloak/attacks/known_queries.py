@@ -1,0 +1,75 @@
+"""Known queries: the attacker knows m random queries of a user and looks for the published log that fits best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.attacks.interval import result_of
+from querycloak.attacks.known import Features, published_users, text_features, topic_features
+from querycloak.attacks.matching import chance_of_match
+from querycloak.progress import QUIET, Progress
+
+if TYPE_CHECKING:
+    from querycloak.attacks.result import AttackResult
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.concept_log import ConceptLog
+    from querycloak.randomness import Randomness
+    from querycloak.releases.release import Release
+
+__all__ = ["known_queries"]
+
+HOW_MANY = (1, 2, 5, 10)
+
+
+def known_queries(
+    log: QueryLog,
+    release: Release,
+    random: Randomness,
+    progress: Progress = QUIET,
+    *,
+    concepts: ConceptLog | None = None,
+    taxonomy: Taxonomy | None = None,
+) -> list[AttackResult]:
+    """Attack with 1, 2, 5 and 10 known queries, and with half of each user's log.
+
+    Targets are the published users. Queries are drawn without repetition from the user's query events; a user with
+    fewer gives all. A published log scores by the known queries, and words of them, that it holds, rare ones weighing
+    more; in a generalized release, by the items that cover the concepts of the known queries. Among equals the attacker
+    guesses.
+    """
+    if release.kind == "items":
+        assert concepts is not None
+        assert taxonomy is not None
+        features = topic_features(log, concepts, release, taxonomy)
+    else:
+        features = text_features(log, release, whole=True)
+    owner = published_users(log, release)
+    results = []
+    progress.start("attack: known queries", total=len(HOW_MANY) + 1)
+    for m in (*HOW_MANY, None):
+        chance = _attack(log, features, owner, m, random.child(f"m={m}"))
+        name = f"known queries, m = {'half' if m is None else m}"
+        results.append(result_of(name, chance, release, guess=1 / max(len(release.log.users), 1)))
+        progress.advance()
+    return results
+
+
+def _attack(
+    log: QueryLog, features: Features, owner: npt.NDArray[np.int32], m: int | None, random: Randomness
+) -> npt.NDArray[np.float64]:
+    """float64[targets]: the chance of finding each published user from m of its queries (None = half of them)."""
+    events = np.flatnonzero(log.event & (owner[log.user] >= 0))
+    shuffled = events[random.permutation(len(events))]
+    by_user = shuffled[np.argsort(log.user[shuffled], kind="stable")]  # in random order inside each user
+    user = log.user[by_user]
+    first = np.searchsorted(user, user)
+    place = np.arange(len(user)) - first
+    limit = np.bincount(log.user[events], minlength=len(log.users))[user] / 2 if m is None else m
+    taken = by_user[place < np.maximum(limit, 1)]
+    targets, target = np.unique(log.user[taken], return_inverse=True)
+    known = features.known(target.astype(np.int64), log.query[taken], len(targets))
+    return chance_of_match(known, features.published, owner[targets], features.size, cosine=False)

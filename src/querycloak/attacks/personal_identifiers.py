@@ -1,0 +1,43 @@
+"""Personal identifiers left in a release: mail, phone, card, social-security numbers, addresses, own-name searches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from querycloak.attacks.interval import result_of
+from querycloak.progress import QUIET, Progress
+from querycloak.texts.identifiers import KINDS, find_identifiers
+
+if TYPE_CHECKING:
+    from querycloak.attacks.result import AttackResult
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.randomness import Randomness
+    from querycloak.releases.release import Release
+
+__all__ = ["personal_identifiers"]
+
+OWN_NAME: Final = (
+    r"^(?:my name is|i am|who is|find) [a-z]+ [a-z]+$"
+    r"|^[a-z]+ [a-z]+ (?:obituary|genealogy|family tree|home address|phone number|arrest record|born [0-9]{4})\b"
+)
+"""Forms of queries by which people look up themselves or someone they know."""
+
+
+def personal_identifiers(
+    log: QueryLog,  # noqa: ARG001 - all attacks are called alike
+    release: Release,
+    random: Randomness,  # noqa: ARG001
+    progress: Progress = QUIET,
+) -> AttackResult:
+    """Give the share of published rows that hold an identifier, by pattern; the details give each kind."""
+    progress.start("attack: personal identifiers")
+    mask = find_identifiers(release.log.queries)[release.log.query]
+    own_name = release.log.queries.str.to_lowercase().str.contains(OWN_NAME).to_numpy().astype(np.bool_)
+    named = own_name[release.log.query]
+    rows = max(len(mask), 1)
+    details = {kind: float((mask >> bit & 1).sum()) / rows for bit, kind in enumerate(KINDS)}
+    details["own name"] = float(named.sum()) / rows
+    success = ((mask != 0) | named).astype(np.float64)
+    return result_of("personal identifiers", success, release, guess=0.0, names_users=False, details=details)

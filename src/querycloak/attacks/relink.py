@@ -1,0 +1,74 @@
+"""Half-split relink: with the first half of a user's log in clear, find the user in a release of the second half."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from querycloak.attacks.interval import result_of
+from querycloak.attacks.known import published_users, text_features, topic_features
+from querycloak.attacks.matching import chance_of_match
+from querycloak.progress import QUIET, Progress
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from querycloak.attacks.result import AttackResult
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.concept_log import ConceptLog
+    from querycloak.releases.release import Release
+
+__all__ = ["halves", "relink"]
+
+
+def halves(log: QueryLog) -> tuple[QueryLog, QueryLog]:
+    """Cut each user's log in half by time (by order of rows where there is none); the first half is the smaller one.
+
+    The rows of one query event stay together. Users with one query event are in the second half only.
+    """
+    event = np.cumsum(log.event) - 1  # event of each row
+    first_row = np.flatnonzero(log.event)
+    time = log.time[first_row] if log.time is not None else np.zeros(len(first_row), dtype=np.int64)
+    user = log.user[first_row]
+    order = np.lexsort((first_row, time, user))
+    ordered = user[order]
+    place = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
+    size = np.bincount(user, minlength=len(log.users))[ordered]
+    early = np.zeros(len(first_row), dtype=np.bool_)
+    early[order] = place < size // 2
+    is_early = early[event] if len(event) else np.zeros(0, dtype=np.bool_)
+    return log.take(is_early), log.take(~is_early)
+
+
+def relink(
+    known: QueryLog,
+    release: Release,
+    progress: Progress = QUIET,
+    *,
+    concepts: ConceptLog | None = None,
+    taxonomy: Taxonomy | None = None,
+    min_events: int = 1,
+) -> AttackResult:
+    """Find each user of `known` in the release by the nearest neighbour in TF-IDF over words (cosine).
+
+    In a generalized release the features are its items, against the concepts of the known queries and their ancestors.
+    Users with fewer than `min_events` known query events are no targets.
+    """
+    progress.start("attack: relink")
+    if release.kind == "items":
+        assert concepts is not None
+        assert taxonomy is not None
+        features = topic_features(known, concepts, release, taxonomy)
+    else:
+        features = text_features(known, release, whole=False)
+    owner = published_users(known, release)
+    rows = np.flatnonzero(known.event)
+    events = np.bincount(known.user[rows], minlength=len(known.users))
+    is_target: npt.NDArray[np.bool_] = (owner >= 0) & (events >= max(min_events, 1))
+    rows = rows[is_target[known.user[rows]]]
+    targets, target = np.unique(known.user[rows], return_inverse=True)
+    bags = features.known(target.astype(np.int64), known.query[rows], len(targets))
+    chance = chance_of_match(bags, features.published, owner[targets], features.size, cosine=True)
+    return result_of("half-split relink", chance, release, guess=1 / max(len(release.log.users), 1))

@@ -1,0 +1,1 @@
+"""How far apart concepts and users are in a taxonomy."""

@@ -1,0 +1,1 @@
+"""Runs of methods, attacked and measured, side by side."""

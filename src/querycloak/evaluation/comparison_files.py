@@ -1,0 +1,50 @@
+"""A comparison as `results.json` and `results.csv`, and back."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from querycloak.evaluation.comparison import Run
+
+if TYPE_CHECKING:
+    from querycloak.evaluation.comparison import Comparison
+
+__all__ = ["comparison_csv", "comparison_json", "run_from_json", "run_to_json"]
+
+
+def comparison_json(comparison: Comparison) -> str:
+    """Everything, pretty, with stable keys."""
+    return msgspec.json.format(msgspec.json.encode(comparison), indent=2).decode() + "\n"
+
+
+def comparison_csv(comparison: Comparison) -> str:
+    """One line per number: run, method, what, name, value."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["run", "method", "what", "name", "value"])
+    for run in comparison.runs:
+        rows: list[tuple[str, str, object]] = [("setting", name, value) for name, value in run.settings.items()]
+        rows += [("attack", a.attack, a.rate) for a in run.attacks]
+        rows += [("measure", s.measure, s.value) for s in run.scores]
+        rows += [("seconds", step, round(t, 3)) for step, t in run.seconds.items()]
+        if run.error is not None:
+            rows.append(("error", "", run.error))
+        writer.writerows([run.name, run.method, *row] for row in rows)
+    return out.getvalue()
+
+
+def run_to_json(run: Run) -> bytes:
+    """One run, to be found again after an interruption."""
+    return msgspec.json.encode(run)
+
+
+def run_from_json(text: bytes) -> Run | None:
+    """Read a run back; None where the text is not one."""
+    try:
+        return msgspec.json.decode(text, type=Run)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

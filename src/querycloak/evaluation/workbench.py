@@ -1,0 +1,175 @@
+"""A log on the bench: what methods, attacks and measures need beside it is made once, when first asked for.
+
+>>> from querycloak.logs.query_log import QueryLog
+>>> log = QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
+>>> Workbench(log).anonymize("sweep", seed=7, min_query_users=2)
+Release(sweep, 2 rows)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from querycloak.catalog import ATTACKS, MEASURES
+from querycloak.catalog import method as find_method
+from querycloak.errors import ParameterError, UnknownNameError
+from querycloak.logs.query_log import NO_CODE, QueryLog
+from querycloak.mapping.concept_log import ConceptLog
+from querycloak.progress import QUIET, Progress
+from querycloak.randomness import Randomness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from os import PathLike
+
+    from querycloak.attacks.result import AttackResult
+    from querycloak.catalog import Check, Need
+    from querycloak.knowledge.directory import SiteDirectory
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.mapping import Mapper
+    from querycloak.mapping.row_paths import PathsOf, RowPaths
+    from querycloak.measures.score import Score
+    from querycloak.releases.release import Release
+
+__all__ = ["Workbench", "load_taxonomy", "mapper_of"]
+
+
+def load_taxonomy(source: Taxonomy | str | PathLike[str] = "wordnet") -> Taxonomy:
+    """Load a taxonomy: the embedded WordNet nouns, or a file of paths, of (child, parent), or of the Open Directory."""
+    from querycloak.knowledge.taxonomy import Taxonomy
+
+    if isinstance(source, Taxonomy):
+        return source
+    if str(source) == "wordnet":
+        from querycloak.knowledge.wordnet import load_wordnet
+
+        return load_wordnet()
+    from querycloak.knowledge.table import read_taxonomy
+
+    return read_taxonomy(Path(source))
+
+
+@lru_cache(maxsize=4)
+def mapper_of(taxonomy: Taxonomy, mode: str | None = None) -> Mapper:
+    """Give the mapper of a taxonomy; it remembers the queries that it has mapped."""
+    from querycloak.mapping import Mapper
+
+    return Mapper(taxonomy) if mode is None else Mapper(taxonomy, mode=mode)
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """A log with its background knowledge."""
+
+    log: QueryLog
+    knowledge: Taxonomy | str | PathLike[str] = "wordnet"
+    """a taxonomy, `wordnet`, or a file"""
+    directory: SiteDirectory | None = None
+    resolver: Any = None
+    progress: Progress = QUIET
+
+    @cached_property
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy, loaded."""
+        return load_taxonomy(self.knowledge)
+
+    @cached_property
+    def concepts(self) -> ConceptLog:
+        """What the queries of the log are about."""
+        return self._map(self.log)
+
+    @property
+    def stream_engines(self) -> Any:
+        """What makes the engine of a stream method, for an attacker who runs it himself."""
+        from querycloak.methods.stream.engine import make_engine
+
+        return make_engine
+
+    @property
+    def paths(self) -> PathsOf:
+        """What finds the category path of each row of the log."""
+        return self._paths_of(self.log, lambda: self.concepts)
+
+    def _paths_of(self, log: QueryLog, concepts: Callable[[], ConceptLog]) -> PathsOf:
+        """Take the categories of a log; only where it has none, map its queries."""
+        from querycloak.mapping.row_paths import row_paths
+
+        def find(separator: str) -> RowPaths:
+            if log.category is not None:
+                return row_paths(log, separator)
+            return row_paths(log, separator, concepts(), self.taxonomy)
+
+        return find
+
+    def anonymize(self, method: str, *, seed: int | None = None, **settings: Any) -> Release:
+        """Run a method by its catalog name. Without a seed, randomness is the operating system's."""
+        entry = find_method(method)
+        checked = entry.settings.from_json(settings)
+        random = Randomness(seed).child(entry.name)
+        release = entry.function(self.log, checked, random, self.progress, **self._needs(entry.needs))
+        return release if seed is None else replace(release, statement=release.statement.seeded())
+
+    def attack(
+        self, release: Release, names: Sequence[str] | None = None, seed: int | None = None
+    ) -> list[AttackResult]:
+        """Run every attack that fits the release, or those named. The release must hold its truth, to keep score."""
+        if release.truth is None and release.kind != "counts":
+            raise ParameterError("The release holds no truth: read it with read_truth, so that attacks can keep score.")
+        return cast("list[AttackResult]", self._check(ATTACKS, "attack", release, names, seed))
+
+    def measure(self, release: Release, names: Sequence[str] | None = None, seed: int | None = None) -> list[Score]:
+        """Run every measure that fits the release, or those named."""
+        return cast("list[Score]", self._check(MEASURES, "measure", release, names, seed))
+
+    def _check(
+        self, catalog: dict[str, Check], what: str, release: Release, names: Sequence[str] | None, seed: int | None
+    ) -> list[Any]:
+        for name in names or ():
+            if name not in catalog:
+                raise UnknownNameError.of(what, name, catalog)
+            if release.kind not in catalog[name].kinds:
+                raise ParameterError(f"The {what} {name!r} does not fit a release of {release.statement.method}.")
+        chosen = [c for c in catalog.values() if release.kind in c.kinds and (names is None or c.name in names)]
+        made = self._needs({need for check in chosen for need in check.needs}, release)
+        random = Randomness(seed)
+        out: list[Any] = []
+        for check in chosen:
+            needs = {need: made[need] for need in check.needs}
+            found = check.function(self.log, release, random.child(check.name), self.progress, **needs)
+            out += found if isinstance(found, list) else [found]
+        return out
+
+    def _needs(self, wanted: Collection[Need], release: Release | None = None) -> dict[Need, Any]:
+        """Make what is asked for; what is not asked for costs nothing."""
+        needs: dict[Need, Any] = {}
+        for need in wanted:
+            if need == "release_concepts":
+                assert release is not None
+                needs[need] = self.concepts_of(release)
+            elif need == "release_paths":
+                assert release is not None
+                needs[need] = self._paths_of(release.log, partial(self.concepts_of, release))
+            else:
+                needs[need] = getattr(self, need)
+        return needs
+
+    def _map(self, log: QueryLog) -> ConceptLog:
+        from querycloak.mapping import map_log
+
+        return map_log(log, mapper_of(self.taxonomy), progress=self.progress)
+
+    def concepts_of(self, release: Release) -> ConceptLog:
+        """Give the concepts of what was published: by path where rows are items, else by mapping."""
+        if release.kind != "items":
+            return self._map(release.log)
+        import numpy as np
+
+        log = release.log
+        assert log.category is not None
+        assert log.categories is not None
+        found = [self.taxonomy.concept_of_path.get(path, NO_CODE) for path in log.categories.to_list()]
+        concept = np.array(found, dtype=np.int32)[log.category] if found else np.zeros(0, dtype=np.int32)
+        return ConceptLog(np.arange(len(log), dtype=np.int64), log.user, log.query, concept)

@@ -1,0 +1,1 @@
+"""The process around a stream: source, engine and sink at work together."""

@@ -1,0 +1,1 @@
+"""Query logs: their form, reading them (source) and writing them (sink)."""

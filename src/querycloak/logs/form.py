@@ -1,0 +1,54 @@
+"""The form of a log in its file: format, columns and their roles, so that output has the form of the input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+__all__ = ["Column", "LogForm", "Role"]
+
+Role = Literal["user", "query", "time", "rank", "url", "category"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a file: its name there, and the role it plays (None = rides along untouched)."""
+
+    name: str
+    role: Role | None
+    kind: Literal["text", "number", "json"] = "text"
+    """how values are written: as text; as a number where they are one; as the JSON text that was read"""
+    null: bool = False
+    """JSON lines: a missing value is written as null, not left out"""
+    path: tuple[str, ...] = ()
+    """JSON lines: the keys that lead to a nested value; empty = the name is the key"""
+
+
+@dataclass(frozen=True)
+class LogForm:
+    """How a log lies in a file, so that what is written has the form of what was read."""
+
+    format: str
+    """aol, excite, tsv, csv, jsonl, ubi, parquet"""
+    columns: tuple[Column, ...]
+    """in the order of the file"""
+    header: bool = True
+    """the first line names the columns (text formats)"""
+    compression: Literal["", "gz", "zst"] = ""
+    time_format: str = "%Y-%m-%d %H:%M:%S"
+    """strftime pattern; 'epoch' and 'epoch_ms' for numbers; 'iso' for ISO 8601 with T; 'datetime' for Parquet's own"""
+    line_end: Literal["\n", "\r\n", "\r"] = "\n"
+    last_line_end: bool = True
+    """the last line ends like all others"""
+    bom: bool = False
+    """the file begins with a byte order mark"""
+    quoting: Literal["needed", "all"] = "needed"
+    """CSV: quotes around the fields that need them, or around all"""
+    json_spaces: bool = False
+    """JSON lines: a space after each comma and colon"""
+    json_ascii: bool = False
+    """JSON lines: characters outside ASCII are written as escapes"""
+
+    def without(self, roles: set[str]) -> LogForm:
+        """Leave columns out: those of the given roles."""
+        return replace(self, columns=tuple(c for c in self.columns if c.role not in roles))

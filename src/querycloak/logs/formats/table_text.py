@@ -1,0 +1,61 @@
+"""Rows as lines of a table of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from querycloak.errors import OutputError
+from querycloak.logs.column_texts import ROWS, text_column
+from querycloak.logs.formats.table import SEPARATORS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from querycloak.logs.form import LogForm
+    from querycloak.logs.query_log import QueryLog
+
+__all__ = ["table_blocks"]
+
+
+def table_blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[bytes]:
+    """Give the header, then the rows, as text without a last line end."""
+    separator = SEPARATORS[form.format]
+    if form.header:
+        names = pl.DataFrame({str(i): [column.name] for i, column in enumerate(form.columns)})
+        yield _lines(names, separator, form, path)
+    for start in range(0, len(log), ROWS):
+        rows = [text_column(log, column, form, start, start + ROWS) for column in form.columns]
+        yield _lines(pl.DataFrame([s.alias(str(i)) for i, s in enumerate(rows)]), separator, form, path)
+
+
+def _lines(rows: pl.DataFrame, separator: str, form: LogForm, path: str | Path) -> bytes:
+    fields = rows.fill_null("")
+    if separator == ",":
+        fields = fields.select(_quoted(pl.col(name), form.quoting).alias(name) for name in rows.columns)
+    else:
+        _refuse_breaks(fields, form, path)
+    joined = fields.select(pl.concat_str(pl.all(), separator=separator).str.join(form.line_end)).item()
+    return str(joined).encode()
+
+
+def _quoted(field: pl.Expr, quoting: str) -> pl.Expr:
+    """Put quotes around a field where it needs them, or always."""
+    inside = '"' + field.str.replace_all('"', '""', literal=True) + '"'
+    if quoting == "all":
+        return inside
+    return pl.when(field.str.contains(r'[,"\r\n]')).then(inside).otherwise(field)
+
+
+def _refuse_breaks(fields: pl.DataFrame, form: LogForm, path: str | Path) -> None:
+    """Refuse what a table without quotes cannot hold, rather than change it unasked."""
+    breaks = r"[\t\n\r]" if form.line_end == "\r" else r"[\t\n]"
+    bad = fields.select(pl.any_horizontal(pl.all().str.contains(breaks).any())).item()
+    last = fields.columns[-1]
+    if bad or fields.select(pl.col(last).str.ends_with("\r").any()).item():
+        raise OutputError(
+            f"{path}: a value has a tab or a line end in it, which tab-separated text cannot hold; "
+            "write CSV or JSON lines instead."
+        )

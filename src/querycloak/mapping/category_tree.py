@@ -1,0 +1,96 @@
+"""The tree of categories that a stream has shown so far: a path becomes a node, and a node has a chain of sets."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["UNCLASSIFIED", "CategoryTree", "split_path"]
+
+Int32s = npt.NDArray[np.int32]
+
+UNCLASSIFIED: Final[tuple[str, ...]] = ()
+"""Path of what could not be classified: a top-level branch of its own."""
+
+ROOT_NAMES: Final = frozenset({"top"})
+"""A first level of this name is the root, and not counted."""
+
+
+def split_path(path: str, separator: str) -> tuple[str, ...] | None:
+    """Give the levels of a path without the root, or None where a level is empty.
+
+    >>> split_path("Top/Sports/Rowing", "/"), split_path("Sports: Rowing", ":"), split_path("Sports//Rowing", "/")
+    (('Sports', 'Rowing'), ('Sports', 'Rowing'), None)
+    >>> split_path("Top", "/"), split_path("/Top/Arts/", "/")
+    ((), ('Arts',))
+    """
+    levels = path.strip().strip(separator).split(separator)
+    if " " in path or "\t" in path:
+        levels = [level.strip() for level in levels]
+    if "" in levels:
+        return None
+    return tuple(levels[1:] if levels[0].lower() in ROOT_NAMES else levels)
+
+
+class CategoryTree:
+    """Nodes by path, cut to a depth, and the sets each is in. It grows with the categories, not with the stream."""
+
+    def __init__(self, depth: int, *, borrows: bool = True) -> None:
+        """Make an empty tree; without `borrows` a node has its own set alone, and no branch."""
+        self.depth = depth
+        self.borrows = borrows
+        self.width = depth if borrows else 1
+        self.sets = 0
+        self._nodes: dict[tuple[str, ...], int] = {}
+        self._branch: dict[tuple[int, str], int] = {}  # (set of the branch above, -1 = root; name) → set
+        self._chains: list[list[int]] = []
+        self._depths: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._chains)
+
+    def node(self, path: tuple[str, ...] | None) -> int:
+        """Give the node of a path cut to the depth; a new one is added."""
+        if path is None:
+            raise ValueError("a category path has an empty level")
+        cut = path[: self.depth]
+        node = self._nodes.get(cut)
+        if node is None:
+            node = self._nodes[cut] = len(self._chains)
+            self._chains.append(self._chain(cut))
+            self._depths.append(len(cut))
+        return node
+
+    def _chain(self, cut: tuple[str, ...]) -> list[int]:
+        """Give the sets of a new node: its branches from depth 1 down, then its own."""
+        if not self.borrows or not cut:
+            return [self._new_set()]
+        sets, above, new = [], -1, self.sets
+        for name in cut:
+            above = self._branch.setdefault((above, name), new)
+            new += above == new
+            sets.append(above)
+        self.sets = new
+        return sets if len(cut) == self.depth else [*sets, self._new_set()]
+
+    def _new_set(self) -> int:
+        self.sets += 1
+        return self.sets - 1
+
+    def chains(self, first: int = 0) -> tuple[Int32s, Int32s]:
+        """Return the sets of each node from `first` on: int32[nodes, width], the widest first, -1 = none; int32[nodes].
+
+        The second array is the length of each chain.
+        """
+        chains = self._chains[first:]  # one moment in time: another thread may add to the tree
+        length = np.array([len(sets) for sets in chains], dtype=np.int32)
+        out = np.full((len(chains), self.width), -1, dtype=np.int32)
+        out[np.arange(self.width) < length[:, None]] = list(chain.from_iterable(chains))
+        return out, length
+
+    def depths(self) -> Int32s:
+        """int32[nodes]: depth of each node after the cut; 0 = unclassified."""
+        return np.array(self._depths, dtype=np.int32)

@@ -1,1 +1,0 @@
-"""Measures of what a release is still good for, one file each."""

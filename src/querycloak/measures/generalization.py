@@ -1,0 +1,89 @@
+"""How far a release of concepts is generalized: distortion, length, level, density (Milani Fard and Wang 2010).
+
+The cost itself is in `knowledge.generalization`, which methods use too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from querycloak.errors import InputError
+from querycloak.knowledge.generalization import Bags, bags_of
+from querycloak.knowledge.generalization import generalization as cost
+from querycloak.knowledge.taxonomy import Taxonomy
+from querycloak.measures._generalization_kernels import standing_kernel
+from querycloak.measures.score import Score
+from querycloak.progress import QUIET, Progress
+
+if TYPE_CHECKING:
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.concept_log import ConceptLog
+    from querycloak.randomness import Randomness
+    from querycloak.releases.release import Release
+
+__all__ = ["generalization"]
+
+
+def generalization(
+    log: QueryLog,
+    release: Release,
+    random: Randomness,  # noqa: ARG001 - all measures are called alike
+    progress: Progress = QUIET,
+    *,
+    concepts: ConceptLog,
+    release_concepts: ConceptLog,
+    taxonomy: Taxonomy,
+) -> Score:
+    """Score a release whose rows are concepts of the taxonomy: the sum of GGD as a share of its worst case.
+
+    A transaction is the set of a user's concepts, or the bag where the release says so (setting `transactions`). With
+    the truth, each published item must stand for a distinct item of its user, as Definition 1 has it; those that do
+    not are counted (`false items, share`) and represent nothing. Without it they are taken at their word.
+    """
+    progress.start("measure: generalization")
+    unknown = int((release_concepts.concept < 0).sum())
+    if unknown:
+        raise InputError(
+            f"{unknown:,} of {len(release_concepts):,} published rows have a path that is not in {taxonomy.name}: "
+            "give the taxonomy that the release was made with."
+        )
+    original = bags_of(concepts.user, concepts.concept, owners=len(log.users))
+    if release.statement.settings.get("transactions", "sets") == "sets":
+        original = original.distinct()
+    published = bags_of(release_concepts.user, release_concepts.concept, owners=len(release.log.users))
+    standing = len(published.items)
+    details: dict[str, float] = {}
+    if release.truth is not None:
+        standing = _standing(original.take(release.truth.user), published, taxonomy)
+        details["false items, share"] = 1 - standing / max(len(published.items), 1)
+    found = cost(taxonomy, original.take(np.flatnonzero(original.lengths > 0)), published, standing)
+    details |= found.figures()
+    return Score(measure="generalization", value=found.share, better="lower", details=details)
+
+
+def _standing(original: Bags, published: Bags, taxonomy: Taxonomy) -> int:
+    """Count published items that stand for a distinct item of their user, by the largest matching.
+
+    A release names concepts by path, and siblings may share a label: WordNet has three rivers Avon. Such concepts
+    count as one, here only.
+    """
+    first = np.array([taxonomy.concept_of_path[path] for path in taxonomy.paths], dtype=np.int64)
+    kept = np.flatnonzero(first == np.arange(len(taxonomy)))
+    number = np.full(len(taxonomy), -1, dtype=np.int64)
+    number[kept] = np.arange(len(kept))
+    above = taxonomy.parent[kept]
+    parents = np.where(above < 0, -1, number[first[above]])
+    merged, order = Taxonomy.from_parents_with_order(parents.tolist(), [[""]] * len(kept))
+    new = np.empty(len(kept), dtype=np.int32)
+    new[order] = np.arange(len(kept), dtype=np.int32)
+
+    def renumbered(bags: Bags) -> Bags:
+        owner = np.repeat(np.arange(len(bags.lengths), dtype=np.int32), bags.lengths)
+        return bags_of(owner, new[number[first[bags.items]]], owners=len(bags.lengths))
+
+    asked, claimed = renumbered(original), renumbered(published)
+    return standing_kernel(
+        merged.parent, merged.size, merged.height, asked.start, asked.items, claimed.start, claimed.items
+    )

@@ -1,0 +1,67 @@
+"""Topics: how far the release's share of each topic lies from the log's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.logs.query_log import NO_CODE
+from querycloak.measures.score import Score
+from querycloak.progress import QUIET, Progress
+
+if TYPE_CHECKING:
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.concept_log import ConceptLog
+    from querycloak.randomness import Randomness
+    from querycloak.releases.release import Release
+
+__all__ = ["divergence", "topic_shares", "topics"]
+
+Float64s = npt.NDArray[np.float64]
+
+DEPTH: Final = 4
+"""Depth of the concepts that stand for topics; WordNet's upper three levels say little."""
+
+
+def topics(
+    log: QueryLog,  # noqa: ARG001 - all measures are called alike
+    release: Release,  # noqa: ARG001
+    random: Randomness,  # noqa: ARG001
+    progress: Progress = QUIET,
+    *,
+    concepts: ConceptLog,
+    release_concepts: ConceptLog,
+    taxonomy: Taxonomy,
+) -> Score:
+    """Jensen-Shannon divergence (base 2, 0 = the same, 1 = nothing in common) of the topics over all users."""
+    progress.start("measure: topics")
+    before, after = topic_shares(concepts, taxonomy), topic_shares(release_concepts, taxonomy)
+    return Score(measure="topic divergence", value=divergence(before, after), better="lower")
+
+
+def topic_shares(concepts: ConceptLog, taxonomy: Taxonomy) -> Float64s:
+    """float64[concepts of the taxonomy]: share of each topic, an ancestor at DEPTH or the concept itself above that."""
+    known = concepts.concept[concepts.concept != NO_CODE]
+    counts = np.bincount(taxonomy.ancestor_at_depth(DEPTH)[known], minlength=len(taxonomy)).astype(np.float64)
+    shares: Float64s = counts / max(counts.sum(), 1.0)
+    return shares
+
+
+def divergence(p: Float64s, q: Float64s) -> float:
+    """Jensen-Shannon divergence, base 2; 1 where one of them is empty and the other is not.
+
+    >>> divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+    1.0
+    """
+    if not p.any() or not q.any():
+        return float(p.any() != q.any())
+    middle = (p + q) / 2
+
+    def entropy(x: Float64s) -> float:
+        positive = x[x > 0]
+        return float(-(positive * np.log2(positive)).sum())
+
+    return max(0.0, entropy(middle) - (entropy(p) + entropy(q)) / 2)

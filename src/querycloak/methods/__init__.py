@@ -1,0 +1,1 @@
+"""Methods of anonymization, one folder per family."""

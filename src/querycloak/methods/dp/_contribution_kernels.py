@@ -1,0 +1,27 @@
+"""Kernel of budgets: which queries of each user fit, in the order of the log."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.arrays.jit import kernel
+
+__all__ = ["take_fitting"]
+
+
+@kernel
+def take_fitting(
+    user: npt.NDArray[np.int32], units: npt.NDArray[np.int64], left: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    """Give bool[n]: the queries that are taken. A query of more units than its user has left is passed over.
+
+    `units`: int64[n], what each query costs; one that costs nothing is not taken. `left`: int64[users], not changed.
+    """
+    rest = left.copy()
+    taken = np.zeros(len(user), dtype=np.bool_)
+    for i in range(len(user)):
+        if 0 < units[i] <= rest[user[i]]:
+            rest[user[i]] -= units[i]
+            taken[i] = True
+    return taken

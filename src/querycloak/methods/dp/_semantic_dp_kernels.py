@@ -1,0 +1,214 @@
+"""Kernels of the semantic exponential mechanism: whole-number weights by cell, exact draws from random words.
+
+The weight of a candidate is a whole number of at most 2^62. A total of up to 2^24 candidates takes up to 86 bits, so it
+is kept in two limbs: `high` counts units of 2^40, `low` is below 2^40. All comparisons of a draw are between whole
+numbers; the only floating-point step is `weigh`, whose rounding is always upwards.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.arrays.jit import kernel
+
+__all__ = ["FULL", "Cells", "cells_of", "draw", "weigh"]
+
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Floats = npt.NDArray[np.float64]
+
+FULL = 1 << 62
+"""Weight of the input concept itself."""
+
+_LIMB = np.uint64(40)
+_LOW = np.uint64((1 << 40) - 1)
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+
+
+class Cells(NamedTuple):
+    """The domains of a mechanism as flat arrays; n concepts, of which those outside all domains have group -1."""
+
+    parent: Int32s
+    """int32[n]"""
+    level: Int32s
+    """int32[n], edges below the root of the domain"""
+    top: Int32s
+    """int32[n], highest ancestor (or self) in the same group: candidates below it are near, all others far"""
+    group: Int32s
+    """int32[n], row of `far` and `spread`; -1 = outside all domains"""
+    first: Int64s
+    """int64[n + 1], rows of `run` of a concept: one for each level at and below it"""
+    run: Int32s
+    """int32[rows, 2], begin and length in `near` of the concept's near candidates at that level"""
+    near: Int32s
+    """int32[m], concepts by group kind and level, depth-first within"""
+    far: Int64s
+    """int64[groups, 5]: base, candidates, skip from (-1 = the concept itself), skip length, 1 = base is in `listed`"""
+    listed: Int32s
+    """int32[...], far candidates that are no slice of the taxonomy"""
+    spread: Floats
+    """float64[groups], max_sim - min_sim of the domain"""
+    loss: Floats
+    """float64[shared + 1, union + 1], 1 - sim (equation 5) by number of shared ancestors and of all ancestors"""
+
+
+@kernel
+def weigh(loss: Floats, half: float, spread: float) -> Words:
+    """Give uint64[...]: 2^62 · exp(-half · min(1, loss / spread)), rounded up, at least 1, at most 2^62.
+
+    `half` is ε_q / 2, and the product with a number of at most 1 never rounds above it. The factor 1 + 2^-48 is more
+    than the error of any exp in use (4 units of 2^-52), so every weight is at least 2^62 · exp(-ε_q / 2): the ratio of
+    two weights never exceeds exp(ε_q / 2), and that of two probabilities never exceeds exp(ε_q).
+    """
+    out = np.empty(loss.shape, dtype=np.uint64)
+    for i in range(loss.shape[0]):
+        for j in range(loss.shape[1]):
+            x = math.exp(-half * min(1.0, loss[i, j] / spread)) * (1.0 + 2.0**-48)
+            out[i, j] = np.uint64(FULL) if x >= 1.0 else max(_ONE, np.uint64(math.ceil(x * 2.0**62)))
+    return out
+
+
+@kernel
+def cells_of(cells: Cells, concept: int, weights: Words, far_weight: np.uint64, piece: Int64s, total: Words) -> int:
+    """Fill the cells of one input concept; give how many there are.
+
+    A cell is the near candidates at one level below one ancestor, those below the ancestor's child that leads to the
+    input left out: all have the same weight (equation 5 depends on levels only). The last cell holds the far ones.
+
+    `piece`: int64[c, 4], begin and length of the cell's two slices of `near` (the far cell: -1 and its length).
+    `total`: uint64[c, 3], weight of one candidate, and the running total over cells as high and low limb.
+    """
+    n = 0
+    high, low = _ZERO, _ZERO
+    node, child = concept, -1
+    while True:
+        shared = cells.level[node] + 1
+        begin, end = cells.first[node], cells.first[node + 1]
+        for r in range(begin, end):
+            at, length = cells.run[r, 0], cells.run[r, 1]
+            cut_at, cut = at + length, 0
+            if child >= 0 and r > begin:
+                c = cells.first[child] + (r - begin - 1)
+                if c < cells.first[child + 1]:
+                    cut_at, cut = cells.run[c, 0], cells.run[c, 1]
+            if length == cut:
+                continue
+            # the union of both ancestor sets: level(input) + 1, and level(candidate) + 1, less the shared ones
+            union = cells.level[concept] + 1 + cells.level[node] + (r - begin) + 1 - shared
+            weight = weights[shared, union]
+            count = np.uint64(length - cut)
+            low += count * (weight & _LOW)
+            high += count * (weight >> _LIMB) + (low >> _LIMB)
+            low &= _LOW
+            piece[n, 0], piece[n, 1] = at, cut_at - at
+            piece[n, 2], piece[n, 3] = cut_at + cut, at + length - cut_at - cut
+            total[n, 0], total[n, 1], total[n, 2] = weight, high, low
+            n += 1
+        if node == cells.top[concept]:
+            break
+        child, node = node, cells.parent[node]
+    others = cells.far[cells.group[concept], 1]
+    if others > 0:
+        low += np.uint64(others) * (far_weight & _LOW)
+        high += np.uint64(others) * (far_weight >> _LIMB) + (low >> _LIMB)
+        low &= _LOW
+        piece[n, 0], piece[n, 1], piece[n, 2], piece[n, 3] = -1, others, 0, 0
+        total[n, 0], total[n, 1], total[n, 2] = far_weight, high, low
+        n += 1
+    return n
+
+
+@kernel
+def _mask(bound: np.uint64) -> np.uint64:
+    """Give the smallest 2^b - 1 that covers 0 .. bound - 1."""
+    mask = bound - _ONE
+    for shift in (1, 2, 4, 8, 16, 32):
+        mask |= mask >> np.uint64(shift)
+    return mask
+
+
+@kernel
+def _locate(cells: Cells, concept: int, piece: Int64s, cell: int, index: np.int64) -> np.int64:
+    """Give the concept that stands at `index` of a cell."""
+    if piece[cell, 0] >= 0:
+        if index < piece[cell, 1]:
+            return np.int64(cells.near[piece[cell, 0] + index])
+        return np.int64(cells.near[piece[cell, 2] + index - piece[cell, 1]])
+    g = cells.group[concept]
+    base, skip_from, skip = cells.far[g, 0], cells.far[g, 2], cells.far[g, 3]
+    if skip_from < 0:
+        skip_from = concept - base
+    if index >= skip_from:
+        index += skip
+    return np.int64(cells.listed[base + index] if cells.far[g, 4] else base + index)
+
+
+@kernel
+def draw(
+    cells: Cells, order: Int64s, concept: Int32s, epsilon: Floats, words: Words, state: Int64s, out: Int32s
+) -> None:
+    """Draw for the inputs order[state[0]:] until they or the words run out; `state` says where to go on.
+
+    `order` must bring equal (epsilon, spread, concept) together; `out` is filled at the places that `order` names.
+    A number below a total is drawn by masking words and drawing again when it is not below: no modulo bias.
+
+    `state`: int64[2], inputs done, and the cell that the next one is in already (-1 = none). Where words run out
+    between the cell and the concept, the cell must stand: to draw it again would favour cells of one concept.
+    """
+    size = (cells.loss.shape[0] + 1) * (cells.loss.shape[0] + 1) + 1
+    piece = np.empty((size, 4), dtype=np.int64)
+    total = np.empty((size, 3), dtype=np.uint64)
+    weights = np.empty((1, 1), dtype=np.uint64)
+    one = np.ones((1, 1), dtype=np.float64)
+    far_weight = _ONE
+    last_epsilon, last_spread, last_concept = -1.0, -1.0, -1
+    n, used = 0, 0
+    high_mask = _ZERO
+    while state[0] < len(order):
+        at = order[state[0]]
+        c, e, s = concept[at], epsilon[at], cells.spread[cells.group[concept[at]]]
+        if e != last_epsilon or s != last_spread:
+            weights = weigh(cells.loss, e / 2.0, s)
+            far_weight = weigh(one, e / 2.0, 1.0)[0, 0]
+            last_epsilon, last_spread, last_concept = e, s, -1
+        if c != last_concept:
+            n = cells_of(cells, c, weights, far_weight, piece, total)
+            high_mask = _mask(total[n - 1, 1] + _ONE)
+            last_concept = c
+        cell = state[1]
+        if cell < 0:
+            while True:  # a number below the total of all weights
+                if used + 2 > len(words):
+                    return
+                high, low = words[used] & high_mask, words[used + 1] & _LOW
+                used += 2
+                if high < total[n - 1, 1] or (high == total[n - 1, 1] and low < total[n - 1, 2]):
+                    break
+            cell, right = 0, n - 1  # the first cell whose running total is above it
+            while cell < right:
+                middle = (cell + right) // 2
+                if high < total[middle, 1] or (high == total[middle, 1] and low < total[middle, 2]):
+                    right = middle
+                else:
+                    cell = middle + 1
+        length = piece[cell, 1] + piece[cell, 3]
+        index = np.int64(0)
+        if length > 1:
+            mask = _mask(np.uint64(length))
+            while True:
+                if used + 1 > len(words):
+                    state[1] = cell
+                    return
+                index = np.int64(words[used] & mask)
+                used += 1
+                if index < length:
+                    break
+        out[at] = _locate(cells, c, piece, cell, index)
+        state[0] += 1
+        state[1] = -1

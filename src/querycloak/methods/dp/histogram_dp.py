@@ -1,0 +1,190 @@
+"""A noisy histogram of concepts for each user: the baseline HBDP of Sánchez et al. (2018), section 4.
+
+Each user's queries become a histogram over all concepts of the domains; discrete Laplace noise goes on every bin, also
+on the empty ones; negative counts become 0. All bins of a user share one ε: they are one answer.
+
+**What is protected: a user's queries.** Neighbours are logs that differ in all queries of one user, who has at most
+`per_user_queries` (max) units in the domains in either log. Their histograms differ by up to 2 · max in sum: max units
+leave some bins and max others enter. The noise has scale 2 · max / ε.
+
+Departures from the paper:
+
+- The paper takes max as sensitivity. That is right only against an empty log of the same user, and gives 2ε against
+  another log; `sensitivity="paper"` does it and the statement says so.
+- The paper takes the largest number of queries of any user in the data as max. That number is private: here max is a
+  setting, and what goes beyond it is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak._version import __version__
+from querycloak.methods.dp._contribution_kernels import take_fitting
+from querycloak.methods.dp._domains import TOPICS_HELP, choose_domains, describe_domains
+from querycloak.methods.dp._noise import add_noise, check_library, describe_noise
+from querycloak.progress import QUIET, Progress
+from querycloak.releases.publish import count_out, publish
+from querycloak.releases.release import Release
+from querycloak.releases.statement import PrivacyStatement
+from querycloak.settings import Settings, setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.concept_log import ConceptLog
+    from querycloak.randomness import Randomness
+
+__all__ = ["HistogramDp", "histogram_dp", "noisy_histograms"]
+
+Int32s = npt.NDArray[np.int32]
+
+_BLOCK = 1 << 22  # bins at a time
+
+
+@dataclass(frozen=True)
+class HistogramDp(Settings):
+    """Settings of `histogram-dp`."""
+
+    epsilon: float = setting(1.0, "budget of each user over all of the user's queries", above=0)
+    per_user_queries: int = setting(100, "most units of queries that a user may have in the histogram", minimum=1)
+    domain: str = setting(
+        "topics",
+        "which concepts are counted: all = the whole taxonomy, one = those below the lowest concept above all topics, "
+        "topics = those of the topics, or the label or path of a concept",
+    )
+    topics: str = setting("paper", TOPICS_HELP)
+    sensitivity: str = setting(
+        "replace",
+        "noise enough to hide a user's queries among any others (replace), or the paper's half of it (paper)",
+        choices=("replace", "paper"),
+    )
+
+    @property
+    def most_change(self) -> int:
+        """Largest change, in sum over all bins, that the noise is made for."""
+        return self.per_user_queries * (2 if self.sensitivity == "replace" else 1)
+
+
+def histogram_dp(
+    log: QueryLog,
+    settings: HistogramDp,
+    random: Randomness,
+    progress: Progress = QUIET,
+    *,
+    concepts: ConceptLog,
+    taxonomy: Taxonomy,
+) -> Release:
+    """Publish every user's concepts with noisy counts, those above 0."""
+    import polars as pl
+
+    if random.seed is None:
+        check_library()
+    domains, _ = choose_domains(taxonomy, settings.domain, settings.topics)
+    bins = np.concatenate([np.arange(d, d + taxonomy.size[d], dtype=np.int32) for d in domains])
+    bin_of = np.full(len(taxonomy), -1, dtype=np.int32)
+    bin_of[bins] = np.arange(len(bins), dtype=np.int32)
+    place = np.where(concepts.concept < 0, -1, bin_of[concepts.concept])
+    inside = place >= 0
+    most = np.full(len(log.users), settings.per_user_queries, dtype=np.int64)
+    taken = take_fitting(concepts.user, inside.astype(np.int64), most)
+
+    users = np.unique(log.user)
+    progress.start("adding noise to histograms", total=len(users))
+    parts = []
+    for user, concept, count in noisy_histograms(
+        users, concepts.user[taken], place[taken], len(bins), settings, random.child("noise")
+    ):
+        parts.append((user, concept, count))
+        progress.advance(max(1, _BLOCK // len(bins)))
+    user, concept, count = (
+        (np.concatenate(column) for column in zip(*parts, strict=True))
+        if parts
+        else (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64))
+    )
+    # publish() orders rows by new id and keeps the order within a user: carry the counts along as it does
+    published, truth = publish(
+        log, user, concept, random,
+        queries=pl.Series([taxonomy.label(c) for c in bins.tolist()], dtype=pl.String),
+        category=concept,
+        categories=pl.Series([taxonomy.paths[c] for c in bins.tolist()], dtype=pl.String),
+    )  # fmt: skip
+    rank = np.empty(len(log.users), dtype=np.int64)
+    rank[truth.user] = np.arange(len(truth.user))
+    published = replace(published, extra=pl.DataFrame({"count": count[np.argsort(rank[user], kind="stable")]}))
+    dropped = {"further clicks of a query": int((~log.event).sum()), **_dropped(concepts, inside, taken)}
+    told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items())
+    progress.note(f"{len(log):,} rows in; not counted: {told} (not in the statement: these counts are exact)")
+    statement = PrivacyStatement(
+        method="histogram-dp",
+        settings={**settings.to_json(), "topics": PurePath(settings.topics).name},
+        version=__version__,
+        model=f"epsilon-differential privacy of each user's queries, epsilon {settings.epsilon:g}"
+        + ("" if settings.sensitivity == "replace" else " against an empty log, twice that against another"),
+        parameters={"epsilon": float(settings.epsilon)},
+        unit="user",
+        covers=_covers(settings, describe_domains(taxonomy, domains)),
+        does_not_cover=(
+            "how many users the log has is visible",
+            "what all users have in common is published: the guarantee is about each user alone",
+            "further releases of the same users add up",
+        ),
+        assumptions=(
+            "one person is one user of the log",
+            "the taxonomy, the topics and the settings were chosen without looking at the log",
+        ),
+        randomness=describe_noise(random),
+        new_ids=True,
+        counts_in={},
+        counts_out=count_out(published),
+        dropped={},
+    )
+    return Release(published, statement, truth, kind="items")
+
+
+def noisy_histograms(
+    users: Int32s, user: Int32s, place: Int32s, bins: int, settings: HistogramDp, random: Randomness
+) -> Iterator[tuple[Int32s, Int32s, npt.NDArray[np.int64]]]:
+    """Give (user, bin, count) of the counts above 0, some users at a time.
+
+    `users` are all users, ascending; `user` and `place` (bin) are int32[units]. A user without a unit has noise too.
+    """
+    order = np.argsort(user, kind="stable")
+    user, place = user[order], place[order]
+    step = max(1, _BLOCK // bins)
+    for at in range(0, len(users), step):
+        some = users[at : at + step]
+        low, high = np.searchsorted(user, [some[0], some[-1] + 1])
+        cell = np.searchsorted(some, user[low:high]) * bins + place[low:high]
+        counts = np.bincount(cell, minlength=len(some) * bins).astype(np.int64)
+        noisy = add_noise(counts, sensitivity=settings.most_change, epsilon=settings.epsilon, random=random)
+        kept = np.flatnonzero(noisy > 0)
+        yield some[kept // bins], (kept % bins).astype(np.int32), noisy[kept]
+
+
+def _dropped(concepts: ConceptLog, inside: npt.NDArray[np.bool_], taken: npt.NDArray[np.bool_]) -> dict[str, int]:
+    """Count the query events of which no unit was counted, by reason."""
+    event = np.cumsum(np.diff(concepts.row, prepend=-1) != 0) - 1
+    n = int(event[-1]) + 1 if len(event) else 0
+    has = [np.bincount(event[some], minlength=n) > 0 for some in (concepts.concept >= 0, inside, taken)]
+    return {
+        "no concept": int((~has[0]).sum()),
+        "concept outside the domain": int((has[0] & ~has[1]).sum()),
+        "beyond the user's queries": int((has[1] & ~has[2]).sum()),
+    }
+
+
+def _covers(settings: HistogramDp, domains: str) -> tuple[str, ...]:
+    other = "any other" if settings.sensitivity == "replace" else "no"
+    promise = (
+        f"if one user had asked {other} queries instead, at most {settings.per_user_queries} units of them, any "
+        f"release would have been as likely, up to a factor of exp({settings.epsilon:g})"
+    )
+    return promise, f"domains: {domains}"

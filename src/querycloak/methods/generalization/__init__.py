@@ -1,0 +1,1 @@
+"""Users published as generalized concepts that at least k of them share."""

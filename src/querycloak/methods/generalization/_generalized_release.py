@@ -1,0 +1,132 @@
+"""What `clump` and `partition` share: transactions from a log, and the release of generalized ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak._version import __version__
+from querycloak.errors import InputError
+from querycloak.knowledge.generalization import Bags, bags_of, generalization
+from querycloak.logs.query_log import QueryLog, encode
+from querycloak.releases.publish import count_in, count_out, publish
+from querycloak.releases.release import Release
+from querycloak.releases.statement import PrivacyStatement
+
+if TYPE_CHECKING:
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.mapping.concept_log import ConceptLog
+    from querycloak.randomness import Randomness
+    from querycloak.settings import Settings
+
+__all__ = ["release_generalized", "transactions_of"]
+
+Int64s = npt.NDArray[np.int64]
+
+
+def transactions_of(log: QueryLog, concepts: ConceptLog, k: int, method: str, *, distinct: bool) -> tuple[Int64s, Bags]:
+    """Give the users that have a concept (int64[n], codes of the log) and the transaction of each.
+
+    A transaction is the set of the user's concepts (`distinct`) or the bag of them, as often as they were asked.
+    """
+    bags = bags_of(concepts.user, concepts.concept, owners=len(log.users))
+    users = np.flatnonzero(bags.lengths > 0)
+    if len(users) < k:
+        found = f"{len(users):,} of {len(np.unique(log.user)):,} users have a concept of the taxonomy"
+        raise InputError(
+            f"{method} with k = {k} needs {k} or more users with a concept, but {found}: "
+            "lower k, or take a log or a taxonomy that fit each other."
+        )
+    bags = bags.take(users)
+    return users, bags.distinct() if distinct else bags
+
+
+def release_generalized(
+    log: QueryLog,
+    concepts: ConceptLog,
+    taxonomy: Taxonomy,
+    random: Randomness,
+    settings: Settings,
+    *,
+    method: str,
+    k: int,
+    users: Int64s,
+    transactions: Bags,
+    of: npt.NDArray[np.int32],
+    shared: Bags,
+    length_is: str,
+) -> Release:
+    """Publish for each user the bag that its cluster shares, one row an item, and state what that promises.
+
+    `of` is int32[users], the cluster of each; `shared` has one bag a cluster. `length_is` says in words what the
+    length of a published transaction gives away.
+    """
+    sizes = np.bincount(of)
+    assert sizes.min() >= k, "a cluster fell below k"
+    published_bags = shared.take(of)
+    used, place = np.unique(published_bags.items, return_inverse=True)
+    label, labels = encode([taxonomy.label(c) for c in used.tolist()])
+    path, path_words = encode([taxonomy.path(c) for c in used.tolist()])
+    published, truth = publish(
+        log,
+        np.repeat(users, published_bags.lengths).astype(np.int32),
+        label[place],
+        random,
+        queries=labels,
+        category=path[place],
+        categories=path_words,
+    )
+    without = np.ones(len(log.users), dtype=np.bool_)
+    without[users] = False
+    unknown = np.ones(len(log), dtype=np.bool_)
+    unknown[concepts.known().row] = False
+    unknown &= log.event & ~without[log.user]
+    statement = PrivacyStatement(
+        method=method,
+        settings=settings.to_json(),
+        version=__version__,
+        model=f"k-anonymity of users' generalized transactions, k = {k}",
+        parameters={"k": float(k)},
+        unit="user",
+        covers=(
+            _same(k),
+            "every published concept is, or lies above, a distinct concept that the user did ask about",
+        ),
+        does_not_cover=(
+            _no_diversity(int((taxonomy.size[published_bags.items] == 1).sum()), len(published)),
+            "a concept that only one cluster has is published all the same, however sensitive its label",
+            length_is,
+            "that a user is in the release is not hidden, and users without any concept are missing from it",
+            "clusters are chosen by content: who knows the method and nearly all transactions may rule some out",
+            "a second release of the same users can be intersected with this one",
+        ),
+        assumptions=("the unit is one user id of the log: who used several ids is protected id by id",),
+        randomness=random.describe(),
+        new_ids=True,
+        counts_in=count_in(log)
+        | {"users without a concept": int(np.isin(np.flatnonzero(without), log.user).sum())}
+        | {"items": len(transactions.items)},
+        counts_out=count_out(published) | {"clusters": len(sizes), "smallest cluster": int(sizes.min())},
+        dropped={
+            "of users without any concept": int(without[log.user].sum()),
+            "without a concept of the taxonomy": int(unknown.sum()),
+        },
+        figures=generalization(taxonomy, transactions, published_bags).figures(),
+    )
+    return Release(published, statement, truth, kind="items")
+
+
+def _same(k: int) -> str:
+    return (
+        f"the rows of every published id are the same, item by item, as those of at least {k - 1} other ids: "
+        f"whatever is known of a user's queries, it does not tell which of {k} or more ids is that user's"
+    )
+
+
+def _no_diversity(leaves: int, rows: int) -> str:
+    return (
+        "no diversity: what all users of a cluster have in common is published and holds for each of them; "
+        f"{leaves:,} of {rows:,} rows are concepts at the bottom of the taxonomy, published as they were asked"
+    )

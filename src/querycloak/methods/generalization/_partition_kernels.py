@@ -1,0 +1,243 @@
+"""Kernel of `partition`: top-down drilling into sub-partitions by the subset of children present.
+
+A part is a slice of `order`, with the nodes its transactions publish; each node is open (it may be drilled into) or
+closed. Gains are whole numbers: the fall in GGD times (all leaves - 1).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.arrays.jit import kernel
+
+__all__ = ["Groups", "Sets", "TopDown", "partition_kernel"]
+
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
+
+class TopDown(NamedTuple):
+    """What the kernel needs of a taxonomy."""
+
+    size: Int32s
+    depth: Int32s
+    worth: Int64s
+    """int64[n], 1 - LM times the divisor: what publishing a concept saves over suppressing it"""
+    ancestor: Int32s
+    """int32[n, height + 1], ancestor of each concept at each depth; itself below its own"""
+
+
+class Sets(NamedTuple):
+    """One set of concepts a user, ascending."""
+
+    start: Int64s
+    items: Int32s
+
+
+class Groups(NamedTuple):
+    """Room to sort the transactions of a part by the children of a node that they have."""
+
+    of: Int32s
+    """int32[n], group of each place of `order`; -1 = merged back"""
+    size: Int64s
+    """int64[n], transactions in each group"""
+    worth: Int64s
+    """int64[n], what a member gains by publishing the group's children instead of the node"""
+    example: Int64s
+    """int64[n], the first transaction of each group"""
+    mark: Int64s
+    """int64[n], hash of its children; equal ones are compared child by child"""
+    table: Int32s
+    """int32[power of 2 > 2n], open addressing: hash to group, -1 = free"""
+
+
+@kernel
+def _child(tree: TopDown, node: int, item: int) -> int:
+    """Child of the node that the item lies under; the node itself where the item is the node."""
+    return node if item == node else tree.ancestor[item, tree.depth[node] + 1]
+
+
+@kernel
+def _under(tree: TopDown, sets: Sets, t: int, node: int) -> tuple[int, int]:
+    """Where the items of transaction t under the node begin and end: its subtree is a slice of concepts."""
+    low, high = sets.start[t], sets.start[t + 1]
+    mine = sets.items[low:high]
+    return low + np.searchsorted(mine, node), low + np.searchsorted(mine, node + tree.size[node])
+
+
+@kernel
+def _same_children(tree: TopDown, sets: Sets, t: int, u: int, node: int) -> bool:
+    """Tell whether two transactions have items under the same children of the node."""
+    i, end_i = _under(tree, sets, t, node)
+    j, end_j = _under(tree, sets, u, node)
+    while i < end_i and j < end_j:
+        child = _child(tree, node, sets.items[i])
+        if child != _child(tree, node, sets.items[j]):
+            return False
+        while i < end_i and _child(tree, node, sets.items[i]) == child:
+            i += 1
+        while j < end_j and _child(tree, node, sets.items[j]) == child:
+            j += 1
+    return i == end_i and j == end_j
+
+
+@kernel
+def _group(
+    tree: TopDown, sets: Sets, order: Int64s, part: tuple[int, int], node: int, k: int, groups: Groups
+) -> tuple[int, int]:
+    """Group the transactions part[0]..part[1] of `order` by the children of the node that they have.
+
+    Groups below k are merged back (-1), and so are transactions that have the node itself and nothing below it. Are
+    fewer than k merged back, the groups with the least gain join them. Gives the number of groups, those merged back
+    included, and the gain: -1 where no group is left.
+    """
+    low, high = part
+    room = 2
+    while room < 2 * (high - low):
+        room *= 2
+    table = groups.table[:room]
+    table[:] = -1
+    count, back = 0, 0
+    for at in range(low, high):
+        t = order[at]
+        i, end = _under(tree, sets, t, node)
+        mark, worth, previous = 0, -tree.worth[node], -1
+        for place in range(i, end):
+            child = _child(tree, node, sets.items[place])
+            if child != previous:
+                mark = (mark * 1_000_003 + int(child)) & 0x7FFF_FFFF
+                mark ^= mark >> 15
+                worth += tree.worth[child]
+                previous = child
+        groups.of[at] = -1
+        if previous == node and _child(tree, node, sets.items[i]) == node and i + 1 == end:
+            back += 1
+            continue
+        slot = mark & (room - 1)
+        while table[slot] >= 0:
+            g = table[slot]
+            if groups.mark[g] == mark and _same_children(tree, sets, groups.example[g], t, node):
+                break
+            slot = (slot + 1) & (room - 1)
+        if table[slot] < 0:
+            table[slot] = count
+            groups.size[count], groups.worth[count] = 0, worth
+            groups.example[count], groups.mark[count] = t, mark
+            count += 1
+        groups.size[table[slot]] += 1
+        groups.of[at] = table[slot]
+    gain, kept = 0, 0
+    for g in range(count):
+        if groups.size[g] < k:
+            back += groups.size[g]
+            groups.size[g] = 0
+        else:
+            gain += groups.size[g] * groups.worth[g]
+            kept += 1
+    while 0 < back < k and kept:
+        least = -1
+        for g in range(count):
+            if groups.size[g] and (
+                least < 0 or groups.size[g] * groups.worth[g] < groups.size[least] * groups.worth[least]
+            ):
+                least = g
+        gain -= groups.size[least] * groups.worth[least]
+        back += groups.size[least]
+        groups.size[least] = 0
+        kept -= 1
+    return count, gain if kept else -1
+
+
+@kernel
+def partition_kernel(tree: TopDown, sets: Sets, k: int) -> tuple[Int32s, Int64s, Int32s]:
+    """Drill from the root until nothing can be split: (part of each transaction, start, nodes of each part).
+
+    At each step the part drills into the open node with the highest gain; ties go to the smaller concept. What is
+    merged back keeps the node, closed: by construction no k of its transactions agree on children of it.
+    """
+    n = len(sets.start) - 1
+    order = np.arange(n)
+    spare = np.empty(n, np.int64)
+    room = 2
+    while room < 2 * n:
+        room *= 2
+    groups = Groups(
+        np.empty(n, np.int32),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(room, np.int32),
+    )
+    # Parts waiting are disjoint and each has at most as many nodes as its shortest transaction has items.
+    waiting = np.empty((n // k + 1, 3), np.int64)  # first, end, first of its nodes
+    nodes = np.empty(len(sets.items) + 1, np.int64)  # open: the concept; closed: -1 - concept
+    waiting[0], nodes[0] = (0, n, 0), 0
+    pending, filled = 1, 1
+    of = np.empty(n, np.int32)
+    start = np.zeros(n // k + 1, np.int64)
+    published = np.empty(len(sets.items) + 1, np.int32)
+    done = 0
+    while pending:
+        pending -= 1
+        low, high, first = waiting[pending]
+        mine = nodes[first:filled].copy()
+        filled = first
+        best, best_gain, best_node = -1, -1, -1
+        for m in range(len(mine)):
+            node = mine[m]
+            if node < 0:
+                continue
+            if tree.size[node] == 1:
+                mine[m] = -1 - node
+                continue
+            _, gain = _group(tree, sets, order, (low, high), node, k, groups)
+            if gain > best_gain or (gain == best_gain and gain >= 0 and node < best_node):
+                best, best_gain, best_node = m, gain, node
+        if best < 0:
+            for m in range(len(mine)):
+                published[start[done] + m] = mine[m] if mine[m] >= 0 else -1 - mine[m]
+            start[done + 1] = start[done] + len(mine)
+            published[start[done] : start[done + 1]] = np.sort(published[start[done] : start[done + 1]])
+            of[order[low:high]] = done
+            done += 1
+            continue
+        count, _ = _group(tree, sets, order, (low, high), best_node, k, groups)
+        # The groups one after the other, what is merged back first.
+        end = np.zeros(count + 1, np.int64)
+        for at in range(low, high):
+            g = groups.of[at]
+            end[g + 1 if g >= 0 and groups.size[g] else 0] += 1
+        place = low + np.cumsum(end) - end
+        end = place.copy()
+        for at in range(low, high):
+            g = groups.of[at]
+            slot = g + 1 if g >= 0 and groups.size[g] else 0
+            spare[end[slot]] = order[at]
+            end[slot] += 1
+        order[low:high] = spare[low:high]
+        for slot in range(count + 1):
+            if place[slot] == end[slot]:
+                continue
+            waiting[pending] = (place[slot], end[slot], filled)
+            pending += 1
+            for m in range(len(mine)):
+                if m != best:
+                    nodes[filled] = mine[m]
+                    filled += 1
+            if slot == 0:
+                nodes[filled] = -1 - best_node
+                filled += 1
+                continue
+            example, previous = order[place[slot]], -1
+            i, stop = _under(tree, sets, example, best_node)
+            for at in range(i, stop):
+                child = _child(tree, best_node, sets.items[at])
+                if child != previous:
+                    nodes[filled] = -1 - child if child == best_node else child
+                    filled += 1
+                    previous = child
+    return of, start[: done + 1], published[: start[done]]

@@ -1,0 +1,1 @@
+"""Groups of at least k users, each group published with one log."""

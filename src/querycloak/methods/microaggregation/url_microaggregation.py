@@ -1,0 +1,50 @@
+"""URL microaggregation: users in groups of k by the directory categories of the sites their queries lead to.
+
+Erola and Castellà-Roca, "Microagregación semántica de registros de búsqueda" (in Spanish): the category of a query is
+that of its most significant result, looked up by the site.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from querycloak.logs.query_log import NO_CODE
+from querycloak.mapping.categories import query_categories
+from querycloak.methods.microaggregation._category_release import CategorySettings, Units, release_by_categories
+from querycloak.progress import QUIET, Progress
+
+if TYPE_CHECKING:
+    from querycloak.knowledge.directory import SiteDirectory
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.categories import Resolver
+    from querycloak.randomness import Randomness
+    from querycloak.releases.release import Release
+
+__all__ = ["UrlMicroaggregation", "url_microaggregation"]
+
+
+@dataclass(frozen=True)
+class UrlMicroaggregation(CategorySettings):
+    """Settings of `url-microaggregation`."""
+
+
+def url_microaggregation(
+    log: QueryLog,
+    settings: UrlMicroaggregation,
+    random: Randomness,
+    progress: Progress = QUIET,
+    *,
+    directory: SiteDirectory | None,
+    resolver: Resolver | None = None,
+) -> Release:
+    """Group users by the categories of their sites (eq. 1, Algorithm 2) and publish random queries of each (eq. 2).
+
+    The site of a query is the log's own clicked URL, else what the resolver says; the paper asked a search engine.
+    Without a directory, the log's own category column is used.
+    """
+    progress.start("looking up sites")
+    found = query_categories(log, directory, resolver)
+    listed = found.category != NO_CODE
+    units = Units(found.row[listed], found.category[listed], found.taxonomy)
+    return release_by_categories("url-microaggregation", log, settings, random, progress, units)

@@ -1,0 +1,1 @@
+"""Methods for a live stream: each record leaves soon, under another user."""

@@ -1,0 +1,332 @@
+"""The stream anonymizers as engines: records go in batch by batch, and leave with another user.
+
+>>> from querycloak.randomness import Randomness
+>>> engine = SelfAdjusting(k=2, depth=1, random=Randomness(seed=7))
+>>> batch = [("ann", "tea", "Food"), ("bob", "oars", "Sports"), ("cat", "ham", "Food"), ("dan", "rye", "Food")]
+>>> out = engine.push(batch)
+>>> len(out), engine.waiting
+(1, 3)
+>>> user, query, category = out[0]
+>>> (user, query) in {("ann", "tea"), ("cat", "ham"), ("dan", "rye")}
+False
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence  # noqa: TC003 - for the dataclass
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.errors import ParameterError
+from querycloak.mapping.category_tree import UNCLASSIFIED, CategoryTree, split_path
+from querycloak.methods.stream import _engine_kernels as kernels
+from querycloak.randomness import Randomness
+
+__all__ = ["ENGINES", "Departures", "FixedDepth", "Flat", "SelfAdjusting", "StreamEngine", "make_engine"]
+
+Int32s = npt.NDArray[np.int32]
+
+WORDS: Final = 1 << 14
+"""64-bit random words drawn at a time."""
+ANY_NUMBER: Final = 1 << 40
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Departures:
+    """The records that left, in the order in which they left."""
+
+    record: npt.NDArray[np.int64]
+    """int64[m], running number of the record: the first that entered is 0"""
+    user: npt.NDArray[np.int64]
+    """int64[m], code of the user it leaves with"""
+    candidates: npt.NDArray[np.int64]
+    """int64[m], distinct users other than the asker among which that user was drawn"""
+    delay: npt.NDArray[np.int64]
+    """int64[m], records that entered after it and before it left"""
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+
+class StreamEngine:
+    """What all engines share: a tree of sets and Algorithm 1 over it."""
+
+    borrows: ClassVar[bool] = True
+    """a record may leave from a branch above its node"""
+
+    def __init__(self, k: int = 10, depth: int = 5, *, random: Randomness | None = None, eager: bool = False) -> None:
+        """Make an empty engine; `eager` lets a node let out records until it may not, as Algorithm 2 does."""
+        _check_whole(f"{type(self).__name__}.k", k, 2)
+        _check_whole(f"{type(self).__name__}.depth", depth, 1, below=1000)
+        self.k = k
+        self.depth = depth
+        self.random = random if random is not None else Randomness()
+        self.tree = CategoryTree(depth, borrows=self.borrows)
+        self._most = ANY_NUMBER if eager else 2
+        self._users: dict[str, int] = {}
+        self._user_names: list[str] = []
+        self._texts: dict[int, tuple[str, str | None]] = {}
+        self._state = _empty(k, self.tree.width)._replace(draws=self._words())
+        self._make_room()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(k={self.k}, depth={self.depth}, {self.waiting:,} waiting)"
+
+    @property
+    def waiting(self) -> int:
+        """How many records wait."""
+        return int(self._state.counts[kernels.WAITING])
+
+    @property
+    def entered(self) -> int:
+        """How many records have entered."""
+        return int(self._state.counts[kernels.SEEN])
+
+    @property
+    def memory(self) -> int:
+        """Bytes of the arrays that hold what waits (the random words and the tree are apart)."""
+        state = self._state
+        held = (state.nodes, state.tally, state.sets, state.entries, state.buckets, state.waits)
+        used = int(state.counts[kernels.ARENA_TOP]) * state.arena.itemsize
+        return used + sum(a.nbytes for a in held)
+
+    def push(self, batch: Sequence[tuple[str, str, str | None]]) -> list[tuple[str, str, str | None]]:
+        """Let (user, query, category path) records enter; give those that leave, each with its new user.
+
+        A path is 'Top/Sports/Rowing' or 'Sports/Rowing'; None or '' is the branch of what could not be classified.
+        """
+        code = np.empty(len(batch), dtype=np.int32)
+        node = np.empty(len(batch), dtype=np.int32)
+        first = self.entered
+        for i, (user, query, category) in enumerate(batch):
+            code[i] = self._users.setdefault(user, len(self._users))
+            if len(self._users) > len(self._user_names):
+                self._user_names.append(user)
+            node[i] = self.tree.node(split_path(category, "/") if category else UNCLASSIFIED)
+            self._texts[first + i] = (query, category)
+        left = self.push_codes(code, node)
+        pairs = zip(left.record.tolist(), left.user.tolist(), strict=True)
+        return [(self._user_names[user], *self._texts.pop(record)) for record, user in pairs]
+
+    def push_codes(self, user: Int32s, node: Int32s) -> Departures:
+        """Let records enter that are codes: user int32[n] (>= 0), node int32[n] of `tree`."""
+        if len(user) != len(node):
+            raise ValueError("user and node must have the same length")
+        if len(node) and not (int(node.min()) >= 0 and int(node.max()) < len(self.tree)):
+            raise ValueError("a node is not in the tree")
+        if len(user) and int(user.min()) < 0:
+            raise ValueError("a user code is negative")
+        self._follow_tree()
+        done, parts = 0, []
+        room = max(256, 2 * len(user) if len(user) < 65536 else len(user) + len(user) // 8)
+        while done < len(user) or self._state.counts[kernels.PENDING] >= 0:
+            out = np.empty((room, 4), dtype=np.int64)
+            entered, left = kernels.run(self._state, self._most, user[done:], node[done:], out)
+            done += entered
+            parts.append(out[:left])
+            self._make_room()
+        out = np.concatenate(parts) if parts else np.empty((0, 4), dtype=np.int64)
+        return Departures(
+            out[:, kernels.RECORD], out[:, kernels.NEW_USER], out[:, kernels.CANDIDATES], out[:, kernels.DELAY]
+        )
+
+    def waiting_per_level(self) -> list[int]:
+        """Count the waiting users by the depth of their node: entry 0 is the unclassified branch, the last the cut."""
+        sizes = self._state.nodes[:, kernels.TOKENS + 1]
+        counts = np.bincount(self.tree.depths()[: len(sizes)], weights=sizes, minlength=self.depth + 1)
+        return [int(n) for n in counts]
+
+    def bag_sizes(self) -> Int32s:
+        """int32[nodes that hold something]: how many queries wait in each."""
+        sizes = self._state.nodes[:, kernels.RECORDS + 1]
+        return np.asarray(sizes[sizes > 0], dtype=np.int32)
+
+    def waiting_records(self) -> npt.NDArray[np.int64]:
+        """int64[waiting]: running numbers of the records that wait, sorted."""
+        rows = self._in_use(kernels.RECORD_FREE, kernels.NODE)
+        return np.sort(rows[:, kernels.ID_HIGH].astype(np.int64) << 31 | rows[:, kernels.ID_LOW])
+
+    def waiting_users(self) -> Int32s:
+        """int32[waiting]: codes of the users that wait, sorted, with repetitions."""
+        rows = self._in_use(kernels.TOKEN_FREE, kernels.TOKEN_NODE + self.tree.width)
+        return np.sort(rows[:, kernels.TOKEN_USER + self.tree.width])
+
+    def _in_use(self, free: int, link: int) -> Int32s:
+        """Give the rows of `waits` that are not in a free list."""
+        waits = self._state.waits[: int(self._state.counts[kernels.SLOT_TOP])]
+        used = np.ones(len(waits), dtype=np.bool_)
+        slot = int(self._state.counts[free])
+        while slot >= 0:
+            used[slot] = False
+            slot = int(waits[slot, link])
+        return waits[used]
+
+    def _words(self) -> npt.NDArray[np.uint32]:
+        return self.random.words(WORDS).view(np.uint32)
+
+    def _follow_tree(self) -> None:
+        """Take in the nodes that were added to the tree since the last batch."""
+        state, tree = self._state, self.tree
+        if len(tree) == len(state.nodes):
+            return
+        new = _node_rows(tree, len(state.nodes))
+        sets = tree.sets  # read after the rows: another thread may add nodes, whose sets are counted before
+        if sets > len(state.sets):
+            rows = sets + sets // 2 + 64
+            state = state._replace(sets=_grown(state.sets, rows), tally=_grown(state.tally, rows))
+        state.tally[new[:, kernels.CHAIN], kernels.INDEXED] = 1  # the sets of depth 1 always are
+        self._state = state._replace(nodes=np.concatenate([state.nodes, new]))
+
+    def _make_room(self) -> None:
+        """Grow what may be too small for the next record, and refill the random words."""
+        state, counts, width = self._state, self._state.counts, self.tree.width
+        top, largest = int(counts[kernels.ARENA_TOP]), int(counts[kernels.LARGEST])
+        most = min(self.k, int(counts[kernels.WAITING])) + 2
+        reserve = width * (10 * max(largest, 4) + 24 * most)
+        if len(state.arena) - top < reserve:
+            if top + 2 * reserve >= 1 << 31:
+                raise ParameterError(
+                    f"{self.waiting:,} records wait: too many for one engine; choose a smaller k or depth."
+                )
+            arena = np.empty(min(max(2 * len(state.arena), top + 4 * reserve), (1 << 31) - 1), dtype=np.int32)
+            arena[:top] = state.arena[:top]  # the rest is not touched, and takes no memory until it is
+            state = state._replace(arena=arena)
+        while len(state.entries) - int(counts[kernels.ENTRIES]) <= 2 * width * most:
+            state = _more_entries(state)
+        if len(state.waits) <= int(counts[kernels.WAITING]):
+            waits = _lines(2 * len(state.waits), state.waits.shape[1])
+            waits[: len(state.waits)] = state.waits
+            state = state._replace(waits=waits)
+        if len(state.draws) - int(counts[kernels.CURSOR]) < 2 * kernels.SPARE_DRAWS:
+            state = state._replace(draws=self._words())
+            counts[kernels.CURSOR] = 0
+        self._state = state
+
+    def __getstate__(self) -> dict[str, Any]:
+        values = self.__dict__.copy()
+        state, top = self._state, int(self._state.counts[kernels.ARENA_TOP])
+        values["_state"] = tuple(state._replace(arena=state.arena[:top].copy()))
+        return values
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values)
+        self._state = kernels.Machine(*values["_state"])
+        self._make_room()
+
+
+class SelfAdjusting(StreamEngine):
+    """Algorithm 1: a record leaves from its own node, or else from the deepest branch above with users enough.
+
+    With `hold`, which is ours, the latter only while more than that many records wait in its top-level category: more
+    of them then find users enough in their own.
+    """
+
+    def __init__(
+        self,
+        k: int = 10,
+        depth: int = 5,
+        *,
+        hold: int = 0,
+        random: Randomness | None = None,
+        eager: bool = False,
+    ) -> None:
+        """Make an empty engine."""
+        _check_whole("SelfAdjusting.hold", hold, 0)
+        super().__init__(k, depth, random=random, eager=eager)
+        self.hold = hold
+        self._state.counts[kernels.HOLD] = hold
+
+
+class FixedDepth(StreamEngine):
+    """The earlier algorithm of Pàmies-Estrems et al. (2020): a record leaves only from its own node."""
+
+    borrows = False
+
+
+class Flat(StreamEngine):
+    """The first algorithm of Pàmies-Estrems et al. (2016): top-level categories only."""
+
+    borrows = False
+
+    def __init__(self, k: int = 10, depth: int = 1, *, random: Randomness | None = None, eager: bool = False) -> None:
+        if depth != 1:
+            raise ParameterError.of("Flat.depth", "1", depth)
+        super().__init__(k, 1, random=random, eager=eager)
+
+
+ENGINES: Final[dict[str, type[StreamEngine]]] = {
+    "self-adjusting": SelfAdjusting,
+    "fixed-depth": FixedDepth,
+    "flat": Flat,
+}
+
+
+def make_engine(
+    method: str, k: int, depth: int, *, random: Randomness, hold: int = 0, eager: bool = False
+) -> StreamEngine:
+    """Make the engine of a stream method; only `self-adjusting` can hold records back."""
+    if method == "self-adjusting":
+        return SelfAdjusting(k, depth, hold=hold, random=random, eager=eager)
+    return ENGINES[method](k, depth, random=random, eager=eager)
+
+
+def _check_whole(name: str, value: object, least: int, *, below: int = 1 << 31) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ParameterError.of(name, f"an integer >= {least}", value)
+    if value >= below:
+        raise ParameterError.of(name, f"an integer < {below:,}", value)
+
+
+def _empty(k: int, width: int) -> kernels.Machine:
+    counts = np.full(kernels.COUNTS, -1, dtype=np.int64)
+    zeros = (kernels.ARENA_TOP, kernels.LARGEST, kernels.ENTRY_TOP, kernels.ENTRIES, kernels.SLOT_TOP)
+    counts[[*zeros, kernels.WAITING, kernels.SEEN, kernels.CURSOR]] = 0
+    counts[kernels.K], counts[kernels.HOLD] = k, 0
+    return kernels.Machine(
+        nodes=np.empty((0, kernels.CHAIN + width), np.int32),
+        tally=np.zeros((0, 2), np.int32),
+        sets=np.zeros((0, 6), np.int32),
+        entries=_lines(1024, 8),
+        buckets=np.full(1024, -1, dtype=np.int32),
+        waits=_lines(256, kernels.TOKEN_FIRST + 3 * width),
+        arena=np.empty(4096, np.int32),
+        counts=counts,
+        draws=np.empty(0, np.uint32),
+    )
+
+
+def _node_rows(tree: CategoryTree, first: int) -> Int32s:
+    """int32[nodes from `first`, 7 + width]: the rows of `Machine.nodes` for new nodes, their bags empty."""
+    chains, length = tree.chains(first)
+    out = np.zeros((len(chains), kernels.CHAIN + tree.width), dtype=np.int32)
+    out[:, kernels.LENGTH] = length
+    out[:, kernels.CHAIN :] = chains
+    return out
+
+
+def _lines(rows: int, columns: int) -> Int32s:
+    """int32[rows, columns or some more]: zeros; a row begins with a line of the processor's cache."""
+    line = 16
+    columns = -(-columns // line) * line if columns > line else columns
+    room = np.zeros(rows * columns + line, dtype=np.int32)
+    begin = -(room.ctypes.data // room.itemsize) % line
+    return room[begin : begin + rows * columns].reshape(rows, columns)
+
+
+def _grown(array: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
+    out = np.zeros((rows, *array.shape[1:]), dtype=array.dtype)
+    out[: len(array)] = array
+    return out
+
+
+def _more_entries(state: kernels.Machine) -> kernels.Machine:
+    entries = _lines(2 * len(state.entries), 8)
+    entries[: len(state.entries)] = state.entries
+    buckets = np.full(len(entries), -1, dtype=np.int32)
+    top = int(state.counts[kernels.ENTRY_TOP])
+    used = np.flatnonzero(entries[:top, kernels.PLACES + 1] > 0).astype(np.int32)
+    kernels.rehash(entries, buckets, used)
+    return state._replace(entries=entries, buckets=buckets)

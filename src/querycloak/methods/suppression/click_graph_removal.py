@@ -1,0 +1,146 @@
+"""Click-graph removal: leave out queries that point to a site, and those that join the query graph. No guarantee.
+
+Poblete, Spiliopoulou and Baeza-Yates 2010, "Privacy-preserving query log mining for business confidentiality
+protection".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak._version import __version__
+from querycloak.errors import InputError
+from querycloak.logs.query_log import NO_CODE, QueryLog
+from querycloak.methods.suppression._click_graph_kernels import disconnect
+from querycloak.progress import QUIET, Progress
+from querycloak.releases.publish import count_in, count_out, publish
+from querycloak.releases.release import Release
+from querycloak.releases.statement import PrivacyStatement
+from querycloak.settings import Settings, setting
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from querycloak.randomness import Randomness
+
+__all__ = ["ClickGraphRemoval", "click_graph_removal"]
+
+
+@dataclass(frozen=True)
+class ClickGraphRemoval(Settings):
+    """Settings of `click-graph-removal`."""
+
+    k: int = setting(2, "leave out queries that led to fewer documents than this", minimum=1)
+    sites: int = setting(2, "leave out queries whose documents come from fewer sites than this (Kp)", minimum=1)
+    min_query_users: int = setting(1, "leave out queries asked by fewer users than this; 1 keeps all", minimum=1)
+
+
+def click_graph_removal(
+    log: QueryLog, settings: ClickGraphRemoval, random: Randomness, progress: Progress = QUIET
+) -> Release:
+    """Remove vulnerable queries, then queries until no two share a clicked document (density 0).
+
+    In turn: queries that led to fewer than k documents; that hold the name of a site they led to; whose documents come
+    from fewer than Kp sites; then, highest degree first, queries that share a clicked document with another. What is
+    left is published with each user's queries under one new id, without clicks. Documents are the log's clicked URLs;
+    the paper had the search engine's result lists. `min_query_users` is ours.
+    """
+    if log.url is None or log.urls is None or not (log.url != NO_CODE).any():
+        raise InputError("click-graph-removal needs clicked URLs, the log has none. Use another method.")
+    progress.start("reading the click graph")
+    n = len(log.queries)
+    clicked = np.flatnonzero(log.url != NO_CODE)
+    pairs = np.unique(log.query[clicked].astype(np.int64) * len(log.urls) + log.url[clicked])
+    query, document = pairs // len(log.urls), (pairs % len(log.urls)).astype(np.int32)
+    host, hosts = _hosts(log.urls)
+    few_documents = np.bincount(query, minlength=n) < settings.k
+    named = np.zeros(n, dtype=np.bool_)
+    query_of_site, site = np.divmod(np.unique(query * len(hosts) + host[document]), len(hosts))
+    named[query_of_site[_names_site(log.queries.gather(query_of_site), hosts.gather(site))]] = True
+    few_sites = np.bincount(query_of_site, minlength=n) < settings.sites
+    rare = log.users_per_query() < settings.min_query_users
+    out = few_documents | named | few_sites | rare
+    joined = _joined(query, document, ~out)
+
+    progress.start("publishing")
+    event = log.event
+    keep = np.flatnonzero(event & ~(out | joined)[log.query])
+    published, truth = publish(log, log.user[keep], log.query[keep], random)
+    statement = PrivacyStatement(
+        method="click-graph-removal",
+        settings=settings.to_json(),
+        version=__version__,
+        model="none",
+        parameters={},
+        unit="none",
+        covers=(),
+        does_not_cover=(
+            "all queries of a user that are left stay under one id: who knows some of them can find the rest",
+            "queries are published verbatim",
+            "the number and the order of each user's queries are visible",
+        ),
+        randomness=random.describe(),
+        new_ids=True,
+        counts_in=count_in(log),
+        counts_out=count_out(published),
+        dropped={"further clicks of a query": int((~event).sum())}
+        | _by_reason(
+            log.query[event],
+            {
+                f"led to fewer than {settings.k} documents": few_documents,
+                "holds the name of a site it led to": named,
+                f"documents from fewer than {settings.sites} sites": few_sites,
+                f"asked by fewer than {settings.min_query_users} users": rare,
+                "shares a document with another query": joined,
+            },
+        ),
+        figures={"distinct queries left": int((~(out | joined)).sum())},
+    )
+    return Release(published, statement, truth)
+
+
+def _by_reason(query: npt.NDArray[np.int32], reasons: dict[str, npt.NDArray[np.bool_]]) -> dict[str, int]:
+    """Count query events by the first reason that holds."""
+    counts: dict[str, int] = {}
+    left = np.ones(len(query), dtype=np.bool_)
+    for reason, applies in reasons.items():
+        counts[reason] = int((left & applies[query]).sum())
+        left &= ~applies[query]
+    return counts
+
+
+def _joined(
+    query: npt.NDArray[np.int64], document: npt.NDArray[np.int32], left: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Choose the queries to remove so that no two of those left share a document: bool[distinct queries]."""
+    keep = left[query]
+    query, document = query[keep], document[keep]
+    start = np.searchsorted(query, np.arange(len(left) + 1)).astype(np.int64)
+    order = np.argsort(document, kind="stable")
+    post_start = np.searchsorted(document[order], np.arange(int(document.max(initial=-1)) + 2)).astype(np.int64)
+    return disconnect(start, document, post_start, query[order].astype(np.int32))
+
+
+def _hosts(urls: pl.Series) -> tuple[npt.NDArray[np.int64], pl.Series]:
+    """Give the site of each address: codes int64[urls], distinct sites."""
+    from querycloak.knowledge.addresses import split_addresses
+
+    host = split_addresses(urls)["host"].fill_null("")
+    return host.rank("dense").to_numpy().astype(np.int64) - 1, host.unique().sort()
+
+
+def _names_site(queries: pl.Series, sites: pl.Series) -> npt.NDArray[np.bool_]:
+    """Tell whether each query holds the address, or the name without its ending, of the site beside it as a word."""
+    from querycloak.knowledge.addresses import registered_domains
+
+    domains = registered_domains(sites).to_list()
+    out = np.zeros(len(queries), dtype=np.bool_)
+    for i, (text, site, domain) in enumerate(zip(queries.to_list(), sites.to_list(), domains, strict=True)):
+        words = text.lower()
+        name = (domain or site).partition(".")[0]
+        out[i] = bool(site) and (site in words or (bool(name) and name in words.split()))
+    return out

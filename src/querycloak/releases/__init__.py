@@ -1,0 +1,1 @@
+"""Releases: the kinds, what they promise, the gate they pass, and their files."""

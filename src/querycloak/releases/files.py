@@ -1,0 +1,146 @@
+"""A release on disk: the published table, and its statement beside it, bound to each other by digests.
+
+The digests find an edited statement and a table that it does not belong to. They are no signature: whoever can change
+both files can write a new pair.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import polars as pl
+
+from querycloak.errors import InputError
+from querycloak.logs.atomic import writing
+from querycloak.logs.form import LogForm  # noqa: TC001 - msgspec reads the types of fields
+from querycloak.logs.reader import guarded, read_with_form
+from querycloak.logs.sink import fit_form, write_to
+from querycloak.releases.release import Release, ReleaseKind
+from querycloak.releases.statement import PrivacyStatement  # noqa: TC001
+
+if TYPE_CHECKING:
+    from querycloak.logs.query_log import QueryLog
+
+__all__ = ["is_intact", "read_release", "read_statement", "statement_path", "write_release"]
+
+VERSION: Final = 1
+"""of the statement file"""
+SUFFIX: Final = ".statement.json"
+LONGEST_STATEMENT: Final = 1 << 24
+
+
+class StatementFile(msgspec.Struct, forbid_unknown_fields=True):
+    """What `<release>.statement.json` holds, in the order of the file."""
+
+    version: int
+    kind: ReleaseKind
+    statement: PrivacyStatement
+    form: LogForm
+    release_sha256: str
+    digest: str = ""
+
+    def own_digest(self) -> str:
+        """Give the SHA-256 of all else in sorted JSON without spaces."""
+        rest = {k: v for k, v in _plain(self).items() if k != "digest"}
+        return hashlib.sha256(msgspec.json.encode(rest, order="sorted")).hexdigest()
+
+
+def statement_path(release: str | Path) -> Path:
+    """Give the place of a release's statement."""
+    return Path(f"{release}{SUFFIX}")
+
+
+def write_release(release: Release, path: str | Path) -> None:
+    """Write a release and its statement: both beside, then both renamed, the statement last.
+
+    Figures that are not finite are left out of the statement: JSON has no word for them.
+    """
+    form = fit_form(release.log, without=frozenset({"user"} if release.kind == "counts" else ()))
+    figures = {name: float(n) for name, n in release.statement.figures.items() if math.isfinite(n)}
+    parameters = {name: float(n) for name, n in release.statement.parameters.items()}  # 5 is read back as 5.0
+    columns = tuple(c.name for c in form.columns)
+    statement = replace(release.statement, columns=columns, figures=figures, parameters=parameters)
+    with writing(path, statement_path(path)) as (table, beside):
+        write_to(table, release.log, form, path)
+        table.seek(0)
+        sha = hashlib.file_digest(table, "sha256").hexdigest()  # type: ignore[arg-type]
+        beside.write(sealed_statement(release.kind, statement, form, sha))
+
+
+def sealed_statement(kind: ReleaseKind, statement: PrivacyStatement, form: LogForm, sha: str) -> bytes:
+    """Give what the statement's file holds, with the digests of the release and of itself."""
+    file = StatementFile(VERSION, kind, statement, form, sha)
+    file.digest = file.own_digest()
+    return msgspec.json.format(msgspec.json.encode(_plain(file)), indent=2) + b"\n"
+
+
+def read_release(path: str | Path, *, changed: bool = False) -> Release:
+    """Read a release with its statement; one without the other is refused.
+
+    So is a table that was changed since, but with `changed`: whoever checks a release reads that too.
+    """
+    place = Path(path)
+    intact = is_intact(place)
+    file = _read_statement_file(statement_path(place), place)
+    if not intact and not changed:
+        problem = f"its statement {statement_path(place).name} does not belong to this file, or the file was edited"
+        raise InputError.at(place, problem)
+    log = read_with_form(place, file.form)
+    return Release(_with_numbers(replace(log, form=file.form)), file.statement, None, file.kind)
+
+
+def is_intact(path: str | Path) -> bool:
+    """Tell whether a release's table is the one that its statement was written for."""
+    place = Path(path)
+    with guarded(place), place.open("rb") as table:
+        file = _read_statement_file(statement_path(place), place)
+        return hashlib.file_digest(table, "sha256").hexdigest() == file.release_sha256
+
+
+def read_statement(path: str | Path) -> PrivacyStatement:
+    """Read a statement, by its own path or by that of its release."""
+    place = Path(path)
+    if place.name.endswith(SUFFIX):
+        return _read_statement_file(place, place).statement
+    return _read_statement_file(statement_path(place), place).statement
+
+
+def _read_statement_file(path: Path, release: Path) -> StatementFile:
+    if path != release and not path.exists():
+        raise InputError.at(release, f"its statement is missing; expected {path.name} beside it")
+    with guarded(path), path.open("rb") as raw:
+        content = raw.read(LONGEST_STATEMENT)
+    try:
+        file = msgspec.convert(msgspec.json.decode(content), StatementFile)
+    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError):
+        raise InputError.at(path, "not a statement of QueryCloak, or it was edited") from None
+    if file.version != VERSION:
+        problem = f"a statement of version {file.version}; this QueryCloak reads version {VERSION}"
+        raise InputError.at(path, problem)
+    if file.digest != file.own_digest():
+        raise InputError.at(path, "the statement was edited after it was written")
+    return file
+
+
+def _plain(file: StatementFile) -> dict[str, Any]:
+    """Give the file as plain values; numbers of NumPy become Python's."""
+    return dict(msgspec.to_builtins(file, enc_hook=lambda value: value.item()))
+
+
+def _with_numbers(log: QueryLog) -> QueryLog:
+    """Give extra columns that the form calls numbers their type again."""
+    if log.extra is None or log.form is None:
+        return log
+    texts = {name for name, kind in log.extra.schema.items() if kind == pl.String}
+    numbers = [c.name for c in log.form.columns if c.role is None and c.kind == "number" and c.name in texts]
+    return replace(log, extra=log.extra.with_columns(_number(log.extra[name]) for name in numbers))
+
+
+def _number(texts: pl.Series) -> pl.Series:
+    whole = texts.cast(pl.Int64, strict=False)
+    return whole if whole.null_count() == texts.null_count() else texts.cast(pl.Float64, strict=False)

@@ -1,1 +1,0 @@
-"""How far apart concepts and users are in a taxonomy: what methods and measures share."""

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import numpy as np
+from sample_releases import distinct_log, queries_of, release_of
+
+from querycloak.attacks.relink import halves, relink
+from querycloak.logs.query_log import QueryLog
+
+LOG = distinct_log()
+
+
+def test_halves_cut_by_time_and_keep_all():
+    log = QueryLog.of(["u", "u", "u", "v"], ["late", "early", "middle", "x"], times=[9, 1, 5, 3])
+    first, second = halves(log)
+    assert [log.queries[q] for q in first.query.tolist()] == ["early"]
+    assert [log.queries[q] for q in second.query.tolist()] == ["late", "middle", "x"]
+
+
+def test_click_rows_stay_with_their_event():
+    log = QueryLog.of(["u"] * 4, ["a", "a", "b", "b"], times=[1, 1, 2, 2], urls=["x", "y", "x", "y"])
+    first, second = halves(log)
+    assert (len(first), len(second)) == (2, 2)
+    assert set(first.query.tolist()) == {0}
+
+
+def test_empty():
+    first, second = halves(QueryLog.of([], []))
+    assert len(first) == len(second) == 0
+
+
+def test_a_pseudonymous_second_half_is_relinked():
+    first, second = halves(LOG)
+    result = relink(first, release_of(LOG, queries_of(second), list(range(40))))
+    assert result.rate == 1.0
+    assert result.targets == 40
+
+
+def test_equal_logs_are_not():
+    first, _ = halves(LOG)
+    result = relink(first, release_of(LOG, [["tea"]] * 40, list(range(40))))
+    np.testing.assert_allclose(result.rate, 1 / 40)
+
+
+def test_groups_of_four_give_one_in_four():
+    first, second = halves(LOG)
+    logs = queries_of(second)
+    published = [[q for log in logs[i - i % 4 : i - i % 4 + 4] for q in log] for i in range(40)]
+    np.testing.assert_allclose(relink(first, release_of(LOG, published, list(range(40)), k=4)).rate, 0.25)

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from cli.command import querycloak, refused
+from samples import sample_log
+
+from querycloak.errors import ParameterError, UserError
+from querycloak.evaluation.compare import compare, plan_runs
+from querycloak.evaluation.comparison import frontier, recommend
+from querycloak.evaluation.workbench import Workbench
+from querycloak.logs.query_log import QueryLog
+from querycloak.report.html import write_report
+
+PLANS = plan_runs(["sweep"], {"min_query_users": [1, 2, 30]})
+
+
+def numbers(path):
+    """Results without the times that differ from run to run."""
+    found = json.loads((path / "results.json").read_text())
+    for run in found["runs"]:
+        run["seconds"] = sorted(run["seconds"])
+    return found
+
+
+def test_runs_attacks_measures_and_writes_three_files(tmp_path):
+    found = compare(Workbench(sample_log()), PLANS, tmp_path)
+    write_report(found, tmp_path)
+    assert found.runs[0].name == "pseudonyms only"
+    assert found.runs[0].risk > 0.2
+    assert all("half-split relink" in [a.attack for a in r.attacks] for r in found.runs[:3])
+    for name in ["results.json", "results.csv", "report.html"]:
+        assert (tmp_path / name).stat().st_size > 500
+    assert (tmp_path / "report.html").stat().st_size < 5_000_000
+
+
+def test_the_same_command_goes_on_where_it_stopped(tmp_path):
+    first = compare(Workbench(sample_log()), PLANS[:2], tmp_path / "a")
+    stamps = {p: p.stat().st_mtime_ns for p in (tmp_path / "a" / "runs").iterdir()}
+    compare(Workbench(sample_log()), PLANS, tmp_path / "a")
+    assert all(p.stat().st_mtime_ns == t for p, t in stamps.items())
+    compare(Workbench(sample_log()), PLANS, tmp_path / "b")
+    assert numbers(tmp_path / "a") == numbers(tmp_path / "b")
+    assert len(first.runs) == 2
+
+
+def test_heavy_users_have_a_row_of_their_own(tmp_path):
+    found = compare(Workbench(sample_log(users=6, queries=120)), PLANS[:1], tmp_path)
+    heavy = [a for a in found.runs[0].attacks if a.attack == "half-split relink, 50+ known"]
+    assert [a.targets for a in heavy] == [6]
+
+
+def test_a_damaged_run_is_run_again(tmp_path):
+    compare(Workbench(sample_log()), PLANS[:1], tmp_path)
+    (place,) = (tmp_path / "runs").iterdir()
+    whole = place.read_bytes()
+    place.write_bytes(whole[:100])
+    compare(Workbench(sample_log()), PLANS[:1], tmp_path)
+    assert json.loads(place.read_bytes())["name"] == "pseudonyms only"
+
+
+def test_another_log_or_seed_is_another_run(tmp_path):
+    compare(Workbench(sample_log()), PLANS[:1], tmp_path)
+    compare(Workbench(sample_log(users=23)), PLANS[:1], tmp_path)
+    compare(Workbench(sample_log()), PLANS[:1], tmp_path, seed=2)
+    assert len(list((tmp_path / "runs").iterdir())) == 3
+
+
+def test_a_method_that_breaks_says_why_and_the_others_go_on(tmp_path, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("secret query")
+
+    monkeypatch.setattr(sys.modules["querycloak.methods.suppression.sweep"], "find_identifiers", broken)
+    found = compare(Workbench(sample_log()), PLANS, tmp_path)
+    write_report(found, tmp_path)
+    assert found.runs[0].error is None
+    assert "ZeroDivisionError" in found.runs[1].error
+    assert "secret" not in (tmp_path / "results.json").read_text()
+    assert "ZeroDivisionError" in (tmp_path / "report.html").read_text()
+
+
+def test_plans_cross_the_settings_a_method_has():
+    with pytest.raises(ParameterError, match="has a setting 'epsilon'"):
+        plan_runs(["sweep"], {"epsilon": [1]})
+    with pytest.raises(ParameterError, match="min_query_users must be"):
+        plan_runs(["sweep"], {"min_query_users": [0]})
+
+
+@pytest.mark.parametrize(
+    ("log", "message"),
+    [(QueryLog.of([], []), "empty"), (QueryLog.of(["u", "u"], ["a", "b"]), "one user")],
+)
+def test_nothing_to_compare(tmp_path, log, message):
+    with pytest.raises(UserError, match=message):
+        compare(Workbench(log), PLANS, tmp_path)
+
+
+def test_the_recommendation_keeps_the_risk(tmp_path):
+    found = compare(Workbench(sample_log()), PLANS, tmp_path)
+    write_report(found, tmp_path)
+    for risk in [0.0, 0.3, 1.0]:
+        best = recommend(found.runs, risk)
+        assert best is None or (best.risk <= risk and not best.baseline)
+    edge = frontier(found.runs)
+    assert [r.risk for r in edge] == sorted(r.risk for r in edge)
+    assert [r.utility for r in edge] == sorted(r.utility for r in edge)
+
+
+def test_mistakes_get_one_sentence(tmp_path):
+    log = tmp_path / "log.tsv"
+    log.write_text("a\ttea\nb\ttea\n")
+    refused(querycloak("compare", log, "--methods", "sweeep", "-o", tmp_path / "c"), "Did you mean 'sweep'")
+    refused(querycloak("compare", log, "--methods", "sweep", "--grid", "k", "-o", tmp_path / "c"), "name=values")
+    refused(
+        querycloak("compare", log, "--methods", "sweep", "--min-query-users", "x", "-o", tmp_path / "c"), "an integer"
+    )
+    refused(querycloak("compare", log, "--methods", "sweep", "-o", log), "not a directory")
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_it_goes_on_and_gives_the_same(tmp_path):
+    querycloak("generate", "--users", 300, "--queries", 9000, "--seed", 3, "-o", tmp_path / "log.tsv")
+    words = ["compare", "log.tsv", "--methods", "sweep", "--min-query-users", "1,2,3,4,5,6", "-o"]
+    unbroken = querycloak(*words, "whole", cwd=tmp_path)
+    assert unbroken.returncode == 0, unbroken.stderr
+    runs = tmp_path / "cut" / "runs"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "querycloak", *words, "cut"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and len(list(runs.glob("*.json")) if runs.exists() else []) < 2:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "cut" / "results.json").exists()
+    again = querycloak(*words, "cut", cwd=tmp_path)
+    assert "done before" in again.stderr
+    cut, whole = numbers(tmp_path / "cut"), numbers(tmp_path / "whole")
+    cut.pop("repeat"), whole.pop("repeat")
+    assert cut == whole

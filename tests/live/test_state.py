@@ -1,0 +1,211 @@
+"""A run that is killed at any moment goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import time
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import pytest
+from stream_logs import MAKERS, as_tsv, read_back, rows
+
+from querycloak import api
+from querycloak.errors import InputError, OutputError
+from querycloak.live import runner
+from querycloak.live.runner import Run, run_stream
+from querycloak.methods.stream.stream_statement import StreamSettings
+
+SMALL = 20_000
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A run of some seconds' hundredths, with a checkpoint every few hundredths of its length."""
+    monkeypatch.setattr(runner, "PIECE", SMALL)
+    (tmp_path / "log").write_bytes(as_tsv(rows(30_000, users=300)))
+    return Run(
+        "self-adjusting",
+        StreamSettings(k=5, depth=2),
+        tmp_path / "log",
+        tmp_path / "release",
+        truth=tmp_path / "truth",
+        checkpoint=tmp_path / "state",
+        checkpoint_records=1500,
+        seed=7,
+    )
+
+
+def in_a_process_of_its_own(run, seconds):
+    """Start the run in a child, kill it after a while; True = it was finished before."""
+    child = os.fork()
+    if child == 0:
+        try:
+            run_stream(run)
+        finally:
+            os._exit(0)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    return not os.WIFSIGNALED(status)
+
+
+def unbroken(run, folder):
+    whole = replace(run, output=folder / "whole", truth=folder / "whole-truth", checkpoint=None)
+    begin = time.monotonic()
+    run_stream(whole)
+    return time.monotonic() - begin
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seeded", [True, False])
+def test_killed_twenty_times_at_random_moments(run, tmp_path, seeded):
+    """Twenty runs, each killed at random moments and started again until it ends.
+
+    With a seed the output is that of the unbroken run, byte for byte; without, draws after a checkpoint differ, and it
+    is compared as bags: every query out once or dropped, no user more often than it asked.
+    """
+    run = run if seeded else replace(run, seed=None)
+    unbroken(run, tmp_path)  # kernels are compiled
+    length = unbroken(run, tmp_path)
+    random, kills, went_on = Random(11), 0, 0
+    table = rows(30_000, users=300)
+    asked = Counter(row[0] for row in table)
+    for _ in range(20):
+        for path in (run.output, run.truth, run.output.with_name("release.statement.json")):
+            path.unlink(missing_ok=True)
+        for attempt in range(30):
+            went_on += attempt > 0 and (run.checkpoint / "state").exists()
+            if attempt == 29 or in_a_process_of_its_own(run, random.uniform(0, 1.5 * length)):
+                break
+            kills += 1
+        run_stream(run) if attempt == 29 else None
+        assert not run.checkpoint.exists()
+        out = read_back(run.output.read_bytes(), "tsv")
+        queries = [row[1] for row in out]
+        assert len(set(queries)) == len(queries)
+        assert set(queries) <= {row[1] for row in table}
+        statement = json.loads(run.output.with_name("release.statement.json").read_text())["statement"]
+        assert statement["counts_in"]["rows"] == 30_000
+        assert len(out) + statement["dropped"]["still waiting at the end"] == 30_000
+        log = api.read_log(run.source)
+        release = api.read_release_of(log, run.output, run.truth)
+        assert not Counter(log.users.gather(release.truth.user[release.log.user]).to_list()) - asked
+        if seeded:
+            assert run.output.read_bytes() == (tmp_path / "whole").read_bytes()
+            assert sorted(run.truth.read_bytes().split(b"\n")) == sorted(
+                (tmp_path / "whole-truth").read_bytes().split(b"\n")
+            )
+    assert kills >= 10
+    assert went_on >= 5
+
+
+def stop_after(monkeypatch, saves):
+    """Let the run die after so many checkpoints."""
+    save, done = runner.Checkpoint.save, []
+
+    def dying(self, saved):
+        save(self, saved)
+        done.append(1)
+        if len(done) == saves:
+            raise RuntimeError("killed")
+
+    monkeypatch.setattr(runner.Checkpoint, "save", dying)
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_goes_on_where_it_was_in_every_form(run, tmp_path, monkeypatch, kind):
+    run.source.write_bytes(MAKERS[kind](rows(6000, users=200)))
+    unbroken(run, tmp_path)
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        with pytest.raises(RuntimeError):
+            run_stream(run)
+    assert stat.S_IMODE((run.checkpoint / "state").stat().st_mode) == 0o600
+    assert stat.S_IMODE(run.checkpoint.stat().st_mode) == 0o700
+    with run.output.open("ab") as file:
+        file.write(b"what was written after the checkpoint")
+    run_stream(run)
+    assert run.output.read_bytes() == (tmp_path / "whole").read_bytes()
+    assert not run.checkpoint.exists()
+
+
+def test_a_checkpoint_of_another_run_is_refused(run, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        stop_after(patch, 1)
+        with pytest.raises(RuntimeError):
+            run_stream(run)
+    with pytest.raises(InputError, match=r"another run: k was 5, now 6"):
+        run_stream(replace(run, settings=StreamSettings(k=6, depth=2)))
+    with pytest.raises(InputError, match=r"seed was 7, now 8"):
+        run_stream(replace(run, seed=8))
+    with pytest.raises(InputError, match=r"method was 'self-adjusting'"):
+        run_stream(replace(run, method="fixed-depth"))
+    content = run.source.read_bytes()
+    other = tmp_path / "other"
+    other.write_bytes(content)
+    with pytest.raises(InputError, match=r"input was"):
+        run_stream(replace(run, source=other))
+    run.source.write_bytes(content[:50] + b"x" + content[51:])
+    with pytest.raises(InputError, match=r"another input"):
+        run_stream(run)
+    run.source.write_bytes(content)
+    with run.output.open("r+b") as file:
+        file.truncate(100)
+    with pytest.raises(OutputError, match=r"shorter than at the checkpoint"):
+        run_stream(run)
+
+
+@pytest.mark.parametrize("mended", [True, False])
+def test_a_bad_line_can_be_mended_or_skipped_and_the_run_goes_on(run, tmp_path, mended):
+    """The line stands across the end of a batch: what was taken in of it is read again."""
+    run = replace(run, checkpoint_records=1)
+    content = run.source.read_bytes()
+    at = content.rindex(b"\n", 0, 5 * SMALL) + 1
+    end = content.index(b"\n", at) + 1
+    whole = content if mended else content[:at] + content[end:]
+    run.source.write_bytes(whole)
+    unbroken(run, tmp_path)
+    bad = content[at:end].replace(b"\t", b" ")
+    run.source.write_bytes(content[:at] + bad + content[end:])
+    with pytest.raises(InputError, match="wrong number of fields"):
+        run_stream(run)
+    assert (run.checkpoint / "state").exists()
+    if mended:
+        run.source.write_bytes(content)
+        run_stream(run)
+    else:
+        run_stream(replace(run, skip_bad=True))
+    assert run.output.read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_a_state_that_others_can_write_is_not_read(run, monkeypatch):
+    with monkeypatch.context() as patch:
+        stop_after(patch, 1)
+        with pytest.raises(RuntimeError):
+            run_stream(run)
+    (run.checkpoint / "state").chmod(0o666)
+    with pytest.raises(InputError, match="another user"):
+        run_stream(run)
+    (run.checkpoint / "state").chmod(0o600)
+    (run.checkpoint / "state").write_bytes(b"no state")
+    with pytest.raises(InputError, match="cannot be read"):
+        run_stream(run)
+
+
+def test_other_files_in_the_directory_are_left_alone(run):
+    run.checkpoint.mkdir()
+    (run.checkpoint / "notes").write_text("mine")
+    run_stream(run)
+    assert [p.name for p in run.checkpoint.iterdir()] == ["notes"]
+
+
+def test_a_first_line_longer_than_the_pieces(run):
+    """Pieces are small where a checkpoint is asked for often; the form is found by a whole line all the same."""
+    long = b'{"user": "u", "category": "A", "query": "' + b"x" * 200_000 + b'"}\n'
+    run.source.write_bytes(long + b"".join(b'{"user": "u%d", "category": "A", "query": "q"}\n' % i for i in range(99)))
+    assert run_stream(replace(run, checkpoint_records=1)).stats["records in"] == 100

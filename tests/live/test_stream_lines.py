@@ -1,0 +1,252 @@
+"""The kernels that find records in bytes, against the standard library."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from reference.lines import codes, json_values, table_values
+
+from querycloak.arrays.vocabulary import BROKEN, ByteCodes, Vocabulary, fresh_ids
+from querycloak.errors import InputError
+from querycloak.live import _lines_kernels as lines
+from querycloak.live.layout import LONGEST_LINE, find_layout
+from querycloak.randomness import Randomness
+
+HERE = Path("a stream")
+WORD = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12).filter(str.strip)
+ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=12)
+
+
+def records(layout, data, *, final=False):
+    array = np.frombuffer(data, dtype=np.uint8)
+    spans = np.empty((data.count(b"\n") + 2, lines.COLUMNS), dtype=np.int32)
+    n = layout.split(array, spans, final=final)
+    return spans[:n], int(spans[n, lines.LINE])
+
+
+def values(layout, data, span):
+    out = []
+    for i, column in enumerate((lines.USER, lines.QUERY, lines.CATEGORY)):
+        text = data[span[column] : span[column + 1]]
+        out.append((layout.plain(text) if span[lines.FLAGS] & (2 << i) else text).decode())
+    return out
+
+
+@given(
+    st.lists(st.tuples(WORD, WORD, ANY, ANY), min_size=1, max_size=20), st.sampled_from(["\n", "\r\n"]), st.booleans()
+)
+def test_csv_as_the_standard_library_reads_it(rows, end, quote_all):
+    assume(all(len(part.strip(" \t")) for row in rows for part in row[:2]))
+    file = io.StringIO(newline="")
+    out = csv.writer(file, lineterminator=end, quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL)
+    out.writerows([["user", "shop", "query", "category"], *((u, x, q, c) for u, q, c, x in rows)])
+    data = file.getvalue().encode()
+    layout = find_layout(data, HERE, None, "csv")
+    spans, consumed = records(layout, data[layout.begin :])
+    assert consumed == len(data) - layout.begin
+    assert (spans[:, lines.STATUS] == lines.GOOD).all()
+    body = data[layout.begin :]
+    assert [values(layout, body, s) for s in spans] == table_values(body, ",", [0, 2, 3])
+
+
+@given(st.lists(st.tuples(WORD, WORD, WORD), min_size=1, max_size=20), st.sampled_from(["\n", "\r\n"]))
+def test_tsv_has_no_quotes(rows, end):
+    assume(all("\t" not in part and part.strip(" ") for row in rows for part in row))
+    data = "".join(end.join("\t".join(row) for row in [("user", "query", "category"), *rows]) + end).encode()
+    assume(rows[0] != ("user", "query", "category"))
+    layout = find_layout(data, HERE, None, "tsv")
+    body = data[layout.begin :]
+    spans, _ = records(layout, body)
+    good = spans[spans[:, lines.STATUS] == lines.GOOD]
+    assert [values(layout, body, s) for s in good] == [
+        v for v in table_values(body, "\t", [0, 1, 2]) if v != ["user", "query", "category"]
+    ]
+
+
+JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda v: st.lists(v) | st.dictionaries(st.text(max_size=3), v), max_leaves=6)  # fmt: skip  # noqa: E501
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 10**9) | WORD, WORD, st.none() | WORD, JSON, st.booleans()), min_size=1, max_size=10
+    ),
+    st.booleans(),
+)
+def test_json_as_the_standard_library_reads_it(rows, ascii_only):
+    out = []
+    for user, query, category, other, turned in rows:
+        fields = [("user", user), ("query", query), ("x", other), ("category", category), ("user2", "no")]
+        fields = list(reversed(fields)) if turned else fields
+        spaces = None if turned else (",", ":")
+        out.append(json.dumps(dict(fields), ensure_ascii=ascii_only, separators=spaces))
+    data = ("\n".join(out) + "\n").encode(errors="surrogatepass")
+    assume(b"\\u0000" not in data)
+    layout = find_layout(data, HERE, None, None)
+    spans, _ = records(layout, data)
+    assert (spans[:, lines.STATUS] == lines.GOOD).all()
+    assert [values(layout, data, s) for s in spans] == json_values(data, ["user", "query", "category"])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"user": "a", "query": "b"',
+        '{"user": "a", "query": "b",}',
+        '{"user": "a" "query": "b"}',
+        '{"user": "a", "query": "b"} x',
+        '{"user": "a", "query": "b", "user": "c"}',
+        '{"user": 1.0, "query": "b"}',
+        '{"user": 1e0, "query": "b"}',
+        '{"user": -0, "query": "b"}',
+        '{"user": true, "query": "b"}',
+        '{"user": ["a"], "query": "b"}',
+        '["a", "b"]',
+        '{"user": "a, "query": "b"}',
+        "{",
+        '"a"',
+    ],
+)
+def test_bad_json_is_told(line):
+    layout = find_layout(b'{"user": "a", "query": "b", "category": "c"}\n', HERE, None, None)
+    spans, _ = records(layout, line.encode() + b"\n")
+    assert spans[0, lines.STATUS] == lines.MALFORMED
+
+
+@pytest.mark.parametrize("field", ['"a"b"', '"a"b', '"a" ', '"a""b"c"', '"a"\rb"'])
+def test_nothing_stands_after_a_closing_quote(field):
+    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    for line in (f"u,{field},c\n", f"{field},q,c\n", f"u,q,{field}\r\n"):
+        spans, _ = records(layout, line.encode())
+        assert spans[0, lines.STATUS] == lines.MALFORMED
+    for line in ('u,"a""b",c\n', '"a","b","c"\r\n', 'u,a"b,c\n'):
+        spans, _ = records(layout, line.encode())
+        assert spans[0, lines.STATUS] == lines.GOOD
+
+
+def test_a_quote_that_is_open_at_the_end_costs_one_line():
+    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    data = b'a,"b,c\n' + b"d,e,f\n" * 10
+    assert len(records(layout, data)[0]) == 0
+    spans, consumed = records(layout, data, final=True)
+    assert spans[:, lines.STATUS].tolist() == [lines.MALFORMED] + [lines.GOOD] * 10
+    assert consumed == len(data)
+
+
+@pytest.mark.parametrize("line", [b"u,a\rb,c\n", b"u,a\0b,c\n", b'u,"a\0",c\n'])
+def test_what_other_readers_take_otherwise_is_refused(line):
+    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    assert records(layout, line)[0][0, lines.STATUS] == lines.MALFORMED
+
+
+def test_a_header_over_two_lines_is_refused():
+    with pytest.raises(InputError, match="line end in quotes"):
+        find_layout(b'user,query,category,"a\nb"\nu,q,c,d\n', HERE, None, "csv")
+
+
+def test_a_quote_that_is_never_closed_costs_one_line():
+    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    data = b'a,"b,c\n' + b"d,e,f\n" * (LONGEST_LINE // 6 + 10)
+    spans, consumed = records(layout, data)
+    assert spans[0, lines.STATUS] == lines.TOO_LONG
+    assert (spans[1:, lines.STATUS] == lines.GOOD).all()
+    assert consumed == len(data)
+
+
+def coded(table, texts):
+    """Codes of texts that stand after each other."""
+    ends = np.cumsum([len(t) for t in texts])
+    spans = np.stack([ends - [len(t) for t in texts], ends], axis=1).astype(np.int32).reshape(-1, 2)
+    code = np.full(len(texts), -1, dtype=np.int32)
+    rows = np.arange(len(texts), dtype=np.int32)
+    table.code(np.frombuffer(b"".join(texts), dtype=np.uint8), spans, 0, rows, code)
+    return code.tolist()
+
+
+# short ones are told by their hash, long ones by their bytes too; with zeros at the end, which a word also has
+ODD = [b"a", b"a\0", b"\0", b"\0\0", b"a" * 300, b"a" * 301]
+TEXTS = st.lists(st.binary(max_size=9) | st.binary(max_size=40) | st.sampled_from(ODD))
+
+
+@given(TEXTS)
+def test_codes(texts):
+    table = ByteCodes()
+    assert coded(table, texts) == codes(texts)
+    assert [table.text(c) for c in range(len(table))] == list(dict.fromkeys(t for t in texts if t))
+
+
+def test_codes_when_the_table_grows():
+    table, texts = ByteCodes(), [str(i * 7919).encode() for i in range(20_000)]
+    assert [table.add(t) for t in texts[:10]] == list(range(10))
+    assert coded(table, texts) == list(range(20_000))
+    assert table.text(19_999) == texts[-1]
+
+
+def test_texts_of_one_hash_are_told_apart():
+    """Two long texts in one slot's chain: the hash of the second is forged to be that of the first."""
+    table = ByteCodes()
+    assert table.add(b"the first of them") == 0
+    slot = table._slots[table._slots[:, 1] != 0][0]
+    table._slots[:] = 0
+    probe = ByteCodes()
+    probe.add(b"the other of them")
+    place = int(np.flatnonzero(probe._slots[:, 1])[0])
+    table._slots[place] = (probe._slots[place, 0], slot[1])  # the first text, under the hash of the other
+    assert table.add(b"the other of them") == 1
+    assert table.text(1) == b"the other of them"
+
+
+@given(st.lists(st.tuples(st.sampled_from([b"a", b"\\u0061", b"\\ud800", b"b\\/c", b"b/c", b""]))))
+def test_what_is_written_with_escapes_has_the_code_of_what_it_means(rows):
+    texts = [text for (text,) in rows]
+    ends = np.cumsum([len(t) for t in texts])
+    spans = np.stack([ends - [len(t) for t in texts], ends], axis=1).astype(np.int32).reshape(-1, 2)
+    array = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    layout = find_layout(b'{"user": "a", "query": "b"}\n', HERE, None, None)
+    vocabulary = Vocabulary()
+    escaped = np.array([b"\\" in t for t in texts], dtype=np.bool_)
+    for _ in range(2):  # the second time all are known
+        code = vocabulary.code(array, spans, 0, np.arange(len(texts), dtype=np.int32), escaped, layout.plain)
+        for text, c in zip(texts, code.tolist(), strict=True):
+            meant = {b"\\u0061": b"a", b"b\\/c": b"b/c"}.get(text, text)
+            expected = {b"": -1, b"\\ud800": BROKEN}.get(text)
+            assert c == expected if expected is not None else vocabulary.text(c) == meant
+    assert len(vocabulary) == len({vocabulary.text(c) for c in code.tolist() if c >= 0})
+    meant = [{b"\\u0061": b"a", b"b\\/c": b"b/c", b"\\ud800": b""}.get(text, text) for text in texts]
+    assert [vocabulary.text(c) for c in range(len(vocabulary))] == list(dict.fromkeys(t for t in meant if t))
+
+
+@pytest.mark.parametrize("digits", [True, False])
+def test_fresh_ids_are_distinct_and_do_not_depend_on_how_many_are_asked_for_at_once(digits):
+    one, other = ByteCodes(), ByteCodes()
+    a, b = Randomness(seed=4), Randomness(seed=4)
+    fresh_ids(one, 5000, a, digits=digits)
+    for n in (1, 999, 4000):
+        fresh_ids(other, n, b, digits=digits)
+    texts = [one.text(c) for c in range(5000)]
+    assert len(set(texts)) == 5000
+    assert texts == [other.text(c) for c in range(5000)]
+    assert all(t.isdigit() == digits for t in texts[:50])
+
+
+@pytest.mark.parametrize(
+    ("sample", "part"),
+    [
+        (b"\x1f\x8b\x08\x00", "compressed"),
+        (b"PAR1xxxx\n", "a stream is read as"),
+        (b"\n\n", "no line that can be read"),
+        (b"nothing to see\n", "no tab, no comma"),
+        (b'{"uid": 3}\n', "no column is known"),
+        (b"{\n", "no JSON object"),
+        (b"\xff\xfe\n", "no line that can be read"),
+    ],
+)
+def test_what_is_no_stream_is_refused(sample, part):
+    with pytest.raises(InputError, match=part):
+        find_layout(sample, HERE, None, None)

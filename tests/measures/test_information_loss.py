@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import information_loss as naive
+from samples import sample_log
+
+import querycloak as qc
+from querycloak.logs.query_log import QueryLog
+from querycloak.measures._ward_kernels import ward
+from querycloak.measures.clusters import Tree, partition_distance
+
+REAL = st.floats(0.01, 1)
+
+
+@st.composite
+def distances(draw, values=REAL):
+    n = draw(st.integers(2, 12))
+    drawn = draw(st.lists(values, min_size=n * n, max_size=n * n))
+    d = np.triu(np.array(drawn, dtype=np.float64).reshape(n, n), 1)
+    return d + d.T
+
+
+@given(st.one_of(distances(), distances(st.sampled_from([0.0, 0.5, 1.0]))))
+def test_ward_equals_the_naive_twin_with_ties(d) -> None:
+    merged, height = ward(d * d)
+    expected = naive.ward((d * d).tolist())
+    assert [(int(i), int(j)) for i, j in merged] == [(i, j) for i, j, _ in expected]
+    assert height.tolist() == [h for _, _, h in expected]
+
+
+@given(distances(), st.integers(1, 12))
+def test_heights_add_up_to_the_inner_sum_of_squares(d, clusters) -> None:
+    n = len(d)
+    clusters = min(clusters, n)
+    tree = Tree(d)
+    parts = naive.cut(naive.ward((d * d).tolist()), n, clusters)
+    assert tree.within()[n - clusters] == pytest.approx(naive.inner((d * d).tolist(), parts))
+    label = tree.cut(clusters)
+    assert len(set(label.tolist())) == clusters
+    assert {frozenset(np.flatnonzero(label == c).tolist()) for c in set(label.tolist())} == set(map(frozenset, parts))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
+def test_partition_distance_equals_the_naive_twin(pairs) -> None:
+    a, b = [p[0] for p in pairs], [p[1] for p in pairs]
+    found = partition_distance(np.array(a), np.array(b))
+    assert found == pytest.approx(naive.partition_distance(a, b), abs=1e-12)
+    assert 0 <= found <= 1
+    assert found == pytest.approx(partition_distance(np.array(b), np.array(a)), abs=1e-12)
+
+
+def test_one_cluster_each_is_no_distance() -> None:
+    assert partition_distance(np.zeros(5, int), np.ones(5, int)) == 0
+    assert partition_distance(np.zeros(0, int), np.zeros(0, int)) == 0
+
+
+def test_the_number_of_clusters_is_found() -> None:
+    """Three far clouds of 20 points in the plane."""
+    rng = np.random.default_rng(3)
+    points = np.concatenate([rng.normal(centre, 0.3, (20, 2)) for centre in ((0, 0), (9, 0), (0, 9))])
+    d = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+    assert Tree(d).best_cut() == 3
+    assert len(set(Tree(d).cut(3)[:20].tolist())) == 1
+    assert Tree(np.zeros((7, 7))).best_cut() == 1
+    assert Tree(np.zeros((1, 1))).best_cut() == 1
+
+
+def loss(log, release):
+    return qc.measure(log, release, names=["information-loss"], seed=0)[0]
+
+
+def test_a_release_that_changes_nothing_loses_nothing_and_a_random_one_much() -> None:
+    log = sample_log()
+    same = qc.anonymize(log, "sweep", min_query_users=1, seed=1)
+    assert loss(log, same).value == pytest.approx(0, abs=1e-9)
+    mixed = qc.anonymize(log, "plain-microaggregation", k=12, seed=1)
+    assert loss(log, mixed).value > loss(log, same).value
+    assert loss(log, mixed).better == "lower"
+
+
+def test_users_who_are_not_in_the_release_are_one_cluster() -> None:
+    users = [f"u{i}" for i in range(8) for _ in range(3)]
+    queries = ["tea", "coffee", "tea"] * 4 + ["car", "truck", "car"] * 3 + ["asthma", "flu", "flu"]
+    log = QueryLog.of(users, queries)
+    release = qc.anonymize(log, "sweep", min_query_users=2, seed=1)  # the last user has no query left
+    found = loss(log, release)
+    assert found.details["users"] == 8
+    assert found.details["users without a concept in the release"] == 1
+    assert math.isfinite(found.value)
+
+
+def test_without_truth_there_is_no_score() -> None:
+    from dataclasses import replace
+
+    log = sample_log()
+    release = replace(qc.anonymize(log, "sweep", seed=1), truth=None)
+    assert qc.measure(log, release, names=["information-loss", "srp"]) == []

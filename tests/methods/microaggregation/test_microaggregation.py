@@ -1,0 +1,246 @@
+"""What all methods with groups of k users keep, and what each of them does of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from samples import sample_directory, sample_log
+
+import querycloak as qc
+from querycloak.distances.distance import SCALE
+from querycloak.errors import InputError, ParameterError
+from querycloak.knowledge.directory import SiteDirectory
+from querycloak.knowledge.taxonomy import Taxonomy
+from querycloak.logs.query_log import QueryLog
+from querycloak.mapping.concept_log import ConceptLog
+from querycloak.methods.microaggregation.semantic_microaggregation import (
+    SemanticMicroaggregation,
+    semantic_microaggregation,
+)
+from querycloak.randomness import Randomness
+from querycloak.releases.classes import group_sizes
+
+GROUPED = [
+    "plain-microaggregation",
+    "semantic-microaggregation",
+    "syntactic-microaggregation",
+    "url-microaggregation",
+    "word-microaggregation",
+]
+BY_MDAV = ["plain-microaggregation", "semantic-microaggregation", "syntactic-microaggregation"]
+
+
+def run(name, log=None, **given):
+    if name == "url-microaggregation":
+        given["directory"] = sample_directory()
+    return qc.anonymize(sample_log() if log is None else log, name, seed=3, **given)
+
+
+def bags(log: QueryLog) -> list[Counter]:
+    out = [Counter() for _ in log.users]
+    for u, q in zip(log.user.tolist(), log.query.tolist(), strict=True):
+        out[u][log.queries[q]] += 1
+    return out
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 7, 24])
+@pytest.mark.parametrize("name", GROUPED)
+def test_every_user_shares_its_log_with_k_minus_1_others(name, k) -> None:
+    release = run(name, k=k)
+    assert group_sizes(release.log).min() >= k
+    assert release.statement.parameters == {"k": k}
+    assert release.statement.bound == 1 / k
+    assert release.statement.figures["smallest group"] >= k
+    assert release.statement.figures["largest group"] <= 2 * k - 1
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_rows_of_members_come_in_the_same_order(name) -> None:
+    release = run(name, k=4)
+    rows = [release.log.query[release.log.user == u].tolist() for u in range(len(release.log.users))]
+    by_bag = {}
+    for row in rows:
+        by_bag.setdefault(tuple(sorted(row)), set()).add(tuple(row))
+    assert all(len(orders) == 1 for orders in by_bag.values())
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_every_published_query_was_asked(name) -> None:
+    assert set(run(name, k=3).log.queries.to_list()) <= set(sample_log().queries.to_list())
+
+
+@pytest.mark.parametrize("name", [n for n in GROUPED if n != "semantic-microaggregation"])
+def test_a_published_log_is_as_long_as_its_members_on_average(name) -> None:
+    """Groups are found by their bags; sample users all have 10 queries."""
+    release = run(name, k=3)
+    assert {bag.total() for bag in bags(release.log)} == {10}
+
+
+@pytest.mark.parametrize("refined", [False, True])
+@pytest.mark.parametrize("name", BY_MDAV)
+def test_refinement_keeps_the_guarantee(name, refined) -> None:
+    release = run(name, k=3, refine=refined)
+    assert group_sizes(release.log).min() >= 3
+    if refined:
+        plain = run(name, k=3)
+        key = "mean distance to the group's medoid"
+        assert release.statement.figures[key] <= plain.statement.figures[key]
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_rare_queries_are_not_published(name) -> None:
+    log = sample_log()
+    rows = log.users.to_list()
+    users, queries = [rows[u] for u in log.user.tolist()], [log.queries[q] for q in log.query.tolist()]
+    users += rows
+    queries += [f"the secret word of {i}" for i in range(len(rows))]
+    urls = ["http://www.tea.example"] * len(users)
+    secret = QueryLog.of(users, queries, urls=urls)
+    release = run(name, secret, k=3, min_query_users=2)
+    published = release.log.queries.to_list()
+    assert published
+    assert not [q for q in published if q.startswith("the secret")]
+    asked = Counter({q: int(n) for q, n in zip(secret.queries.to_list(), secret.users_per_query(), strict=True)})
+    labels = [q for q in published if asked[q] < 2]
+    if name in {"semantic-microaggregation", "url-microaggregation", "word-microaggregation"}:
+        assert all(asked[q] == 0 for q in labels)
+    else:
+        assert labels == []
+    assert group_sizes(release.log).min() >= 3
+    assert any("at least 2 users asked them" in text for text in release.statement.does_not_cover)
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_fewer_users_than_k_are_refused_with_their_number(name) -> None:
+    with pytest.raises(InputError, match=r"k = 25 users need at least 25 users.* the log has 24"):
+        run(name, k=25)
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_k_below_2_is_refused(name) -> None:
+    with pytest.raises(ParameterError, match=r"\.k must be an integer >= 2, got 1"):
+        run(name, k=1)
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_threads_do_not_change_the_release(name) -> None:
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1)
+    one = run(name, k=3)
+    numba.set_num_threads(threads)
+    other = run(name, k=3)
+    assert one.log.users.equals(other.log.users)
+    assert one.log.queries.equals(other.log.queries)
+    assert (one.log.query == other.log.query).all()
+    assert one.statement == other.statement
+
+
+def test_users_without_a_concept_are_left_out_and_counted() -> None:
+    log = QueryLog.of(["a", "b", "c", "d", "d"], ["tea", "coffee", "tea", "qzxv wwqk", "xxqq"])
+    release = run("semantic-microaggregation", log, k=2)
+    assert len(release.log.users) == 3
+    assert release.statement.figures["users left out, without a concept"] == 1
+    assert release.statement.dropped["user without a concept"] == 2
+
+
+def test_too_few_users_with_a_concept_says_how_many_there_are() -> None:
+    log = QueryLog.of(["a", "b", "c"], ["tea", "qzxv wwqk", "xxqq"])
+    with pytest.raises(InputError, match="need at least 2 users with a concept, the log has 1"):
+        run("semantic-microaggregation", log, k=2)
+
+
+def test_a_log_without_urls_says_that_a_resolver_can_help() -> None:
+    log = QueryLog.of(["a", "b"], ["tea", "coffee"])
+    with pytest.raises(InputError, match="--resolver"):
+        run("url-microaggregation", log, k=2)
+    sites = sample_directory()
+    release = qc.anonymize(log, "url-microaggregation", k=2, directory=sites, resolver=lambda _: "tea.example")
+    assert len(release.log.users) == 2
+
+
+def test_a_log_without_a_directory_uses_its_own_categories_or_is_refused() -> None:
+    log = QueryLog.of(["a", "b", "c"], ["tea", "tea", "mate"], categories=["Top/Tea", "Top/Tea", None])
+    release = qc.anonymize(log, "url-microaggregation", k=2, seed=1)
+    assert release.statement.figures["users left out, without a category"] == 1
+    with pytest.raises(InputError, match="--directory"):
+        qc.anonymize(QueryLog.of(["a", "b"], ["x", "y"]), "url-microaggregation", k=2)
+
+
+def test_wikipedia_is_skipped_and_the_best_ranked_site_counts() -> None:
+    from querycloak.mapping.categories import query_categories
+
+    sites = SiteDirectory.of(["en.wikipedia.org", "tea.example", "car.example"], ["Top/Wiki", "Top/Tea", "Top/Cars"])
+    urls = ["http://en.wikipedia.org/wiki/Tea", "http://car.example/x", "http://tea.example/y"]
+    log = QueryLog.of(["a"] * 3, ["tea"] * 3, times=[5, 5, 5], urls=urls)
+    log = replace(log, rank=np.array([1, 3, 2], np.int32))
+    found = query_categories(log, sites)
+    assert [sites.taxonomy.label(c) for c in found.category] == ["Tea"]
+
+
+# Semantic microaggregation on logs whose concepts are given.
+
+
+@st.composite
+def concept_logs(draw):
+    taxonomy = Taxonomy.from_parents([-1, 0, 0, 1, 1, 2, 2, 3], [[f"label {i}"] for i in range(8)])
+    users = draw(st.integers(3, 9))
+    rows = []
+    for u in range(users):
+        asked = draw(st.lists(st.tuples(st.integers(1, 7), st.integers(0, 2)), min_size=1, max_size=5))
+        rows += [(u, concept, variant) for concept, variant in asked]
+    log = QueryLog.of([f"user {u}" for u, _, _ in rows], [f"{'abc'[v]} about {c}" for _, c, v in rows])
+    concept = np.array([c for _, c, _ in rows], dtype=np.int32)
+    return taxonomy, log, ConceptLog(np.arange(len(rows)), log.user, log.query, concept)
+
+
+@given(concept_logs(), st.integers(2, 3), st.integers(1, 3))
+@settings(max_examples=60)
+def test_semantic_releases_of_any_log(drawn, k, min_query_users) -> None:
+    taxonomy, log, concepts = drawn
+    given_settings = SemanticMicroaggregation(k=k, min_query_users=min_query_users)
+    release = semantic_microaggregation(log, given_settings, Randomness(1), concepts=concepts, taxonomy=taxonomy)
+    assert release.truth is not None
+    assert sorted(release.truth.user.tolist()) == list(range(len(log.users)))
+    assert group_sizes(release.log).min() >= k
+    published, original = bags(release.log), bags(log)
+    asked = {q: int(n) for q, n in zip(log.queries.to_list(), log.users_per_query(), strict=True)}
+    labels = {taxonomy.label(c) for c in concepts.concept.tolist()}
+    for bag in published:
+        assert all(asked.get(q, 0) >= min_query_users or q in labels for q in bag)
+        assert all(q in asked for q in bag) or min_query_users > 1
+    lengths = {}
+    for u, bag in zip(release.truth.user.tolist(), published, strict=True):
+        lengths.setdefault(tuple(sorted(bag.items())), []).append((bag.total(), original[u].total()))
+    if len(set(map(len, lengths.values()))) == len(lengths) == 1:  # one group: its mean is known
+        (pairs,) = lengths.values()
+        assert abs(pairs[0][0] - np.mean([own for _, own in pairs])) <= 0.5
+
+
+def test_equal_concepts_are_swapped_for_any_query_of_the_log() -> None:
+    taxonomy = Taxonomy.from_parents([-1, 0], [["top"], ["tea"]])
+    log = QueryLog.of(["a", "b", "c", "d"], ["tea one", "tea two", "tea three", "tea four"])
+    concepts = ConceptLog(np.arange(4), log.user, log.query, np.ones(4, np.int32))
+    seen = set()
+    for seed in range(40):
+        release = semantic_microaggregation(
+            log, SemanticMicroaggregation(k=2), Randomness(seed), concepts=concepts, taxonomy=taxonomy
+        )
+        seen |= set(release.log.queries.to_list())
+        assert all(bag.total() == 1 for bag in bags(release.log))
+    assert seen == set(log.queries.to_list())
+
+
+def test_the_distance_that_the_statement_reports_is_the_mean_distance() -> None:
+    taxonomy = Taxonomy.from_parents([-1, 0, 0], [["top"], ["tea"], ["cars"]])
+    log = QueryLog.of(["a", "b"], ["tea", "cars"])
+    concepts = ConceptLog(np.arange(2), log.user, log.query, np.array([1, 2], np.int32))
+    release = semantic_microaggregation(
+        log, SemanticMicroaggregation(k=2), Randomness(1), concepts=concepts, taxonomy=taxonomy
+    )
+    assert release.statement.figures["mean distance to the group's medoid"] == pytest.approx(0.5, abs=2 / SCALE)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference.click_graph import disconnect as naive_disconnect
+
+import querycloak as qc
+from querycloak.errors import InputError
+from querycloak.logs.query_log import QueryLog
+from querycloak.methods.suppression.click_graph_removal import _joined
+
+
+@given(st.lists(st.sets(st.integers(0, 6), max_size=4), min_size=1, max_size=12))
+def test_removal_equals_the_naive_twin_with_ties(documents) -> None:
+    pairs = [(q, d) for q, ds in enumerate(documents) for d in sorted(ds)]
+    query = np.array([q for q, _ in pairs], dtype=np.int64)
+    document = np.array([d for _, d in pairs], dtype=np.int32)
+    removed = _joined(query, document, np.ones(len(documents), dtype=np.bool_))
+    assert removed.tolist() == naive_disconnect(documents)
+    left = [ds for ds, gone in zip(documents, removed.tolist(), strict=True) if not gone]
+    assert sum(map(len, left)) == len(set().union(*left))  # density 0: no document is shared
+
+
+def clicks(*rows):
+    return QueryLog.of([r[0] for r in rows], [r[1] for r in rows], urls=[r[2] for r in rows])
+
+
+def published(log, **settings):
+    return sorted(qc.anonymize(log, "click-graph-removal", seed=1, **settings).log.queries.to_list())
+
+
+def test_each_rule_removes_what_it_should() -> None:
+    log = clicks(
+        ("a", "one document", "http://x.example/1"),
+        ("a", "two of one site", "http://y.example/1"),
+        ("a", "two of one site", "http://y.example/2"),
+        ("b", "two sites", "http://p.example/1"),
+        ("b", "two sites", "http://q.example/1"),
+        ("b", "the zebra shop", "http://www.zebra.example/"),
+        ("b", "the zebra shop", "http://other.example/"),
+        ("c", "no click", None),
+    )
+    assert published(log, k=2, sites=2) == ["two sites"]
+    assert published(log, k=2, sites=1) == ["two of one site", "two sites"]
+    assert published(log, k=1, sites=1) == ["one document", "two of one site", "two sites"]
+    release = qc.anonymize(log, "click-graph-removal", seed=1, k=2, sites=2)
+    assert release.statement.model == "none"
+    assert release.statement.dropped["holds the name of a site it led to"] == 2
+    assert release.statement.dropped["led to fewer than 2 documents"] == 2
+    assert release.statement.dropped["documents from fewer than 2 sites"] == 2
+
+
+def test_the_hub_of_the_graph_goes_first() -> None:
+    log = clicks(
+        ("a", "hub", "http://x.example/"),
+        ("a", "hub", "http://y.example/"),
+        ("b", "left", "http://x.example/"),
+        ("c", "right", "http://y.example/"),
+    )
+    assert published(log, k=1, sites=1) == ["left", "right"]
+
+
+def test_a_log_without_clicks_is_refused() -> None:
+    with pytest.raises(InputError, match="needs clicked URLs"):
+        qc.anonymize(QueryLog.of(["a"], ["b"]), "click-graph-removal")
