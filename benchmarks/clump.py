@@ -44,7 +44,7 @@ def transactions(n: int, concepts: int, seed: int = 1) -> Bags:
 
 
 def timed(function):
-    """Give what it gives, and wall and CPU seconds of the run that took the least CPU time, of five."""
+    """Return what it gives, and wall and CPU seconds of the run that took the least CPU time, of five."""
     best = None
     for _ in range(5):
         wall, cpu = time.perf_counter(), time.process_time()

@@ -31,7 +31,7 @@ USERS = 600_194
 
 
 def stream(records: int, users: int = USERS, seed: int = 1):
-    """Give user and path of each record: activity and depths like AOL's, 20,000 categories, 15 of them at the top."""
+    """Return user and path of each record: activity and depths like AOL's, 20,000 categories, 15 of them at the top."""
     rng = np.random.default_rng(seed)
     levels = np.clip(1 + rng.binomial(12, 2 / 3, 20_000), 1, 13)
     paths = [

@@ -19,7 +19,7 @@ def make(taxonomy, seed=1, **settings) -> GeneratedLog:
 
 
 def digest(made: GeneratedLog) -> str:
-    """Give a digest of everything in a generated log."""
+    """Return a digest of everything in a generated log."""
     log, truth = made.log, made.concepts
     hashed = hashlib.sha256()
     arrays = [log.user, log.query, log.time, log.rank, log.url, log.category, truth.row, truth.concept, made.kind]

@@ -35,6 +35,6 @@ def concept_bags(draw, least_users=2, most_users=12):
 
 
 def flatten(bags: list[Counter]):
-    """Give the bags as arrays (user, concept), one entry a repetition."""
+    """Return the bags as arrays (user, concept), one entry a repetition."""
     pairs = [(u, c) for u, bag in enumerate(bags) for c in bag.elements()]
     return np.array([p[0] for p in pairs], dtype=np.int32), np.array([p[1] for p in pairs], dtype=np.int32)

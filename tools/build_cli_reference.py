@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
 
 
 def reference() -> str:
-    """Give the text of the page."""
+    """Return the text of the page."""
     lines = [
         "# The command line",
         "",
@@ -40,7 +40,7 @@ def reference() -> str:
 
 
 def _commands(group: Any, above: str = "") -> list[tuple[str, Any]]:
-    """Give the commands by name, those of a group as `group command`."""
+    """Return the commands by name, those of a group as `group command`."""
     out: list[tuple[str, Any]] = []
     for name, command in sorted(group.commands.items()):
         out += _commands(command, f"{name} ") if hasattr(command, "commands") else [(above + name, command)]

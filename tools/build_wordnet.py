@@ -70,7 +70,7 @@ def read_irregular(path: Path) -> list[tuple[str, str]]:
 
 
 def columns(directory: Path) -> dict[str, npt.NDArray[Any]]:
-    """Give the columns of the file, synsets in depth-first order of the tree of first hypernyms."""
+    """Return the columns of the file, synsets in depth-first order of the tree of first hypernyms."""
     synsets = read_synsets(directory / "data.noun")
     senses = read_senses(directory / "index.noun")
     number = {synset.offset: i for i, synset in enumerate(synsets)}

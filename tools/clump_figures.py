@@ -85,7 +85,7 @@ def table(head: list[str], rows: list[list[str]]) -> None:
 
 
 def shown(found: Generalization) -> list[str]:
-    """Give distortion, length, level, share of root items, share suppressed."""
+    """Return distortion, length, level, share of root items, share suppressed."""
     return [
         f"{found.share:.1%}",
         f"{found.length:.1f}",

@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def coverage(queries: list[str], mappers: dict[str, Mapper]) -> str:
-    """Give the table of how many queries have a concept."""
+    """Return the table of how many queries have a concept."""
     lines = [
         f"{len(queries):,} rows, {len(set(queries)):,} distinct queries",
         "| mode | rows with a concept | distinct queries with a concept | units a row | concepts a mapped row |",
@@ -85,7 +85,7 @@ def coverage(queries: list[str], mappers: dict[str, Mapper]) -> str:
 def agreement(
     labelled: list[tuple[str, frozenset[str]]], mappers: dict[str, Mapper], table: dict[int, frozenset[str]], seed: int
 ) -> str:
-    """Give the table of how concepts agree with topics, with the figures of chance below each mode."""
+    """Return the table of how concepts agree with topics, with the figures of chance below each mode."""
     human = [topics for _, topics in labelled]
     lines = [
         f"{len(labelled):,} labelled queries",
@@ -116,7 +116,7 @@ def read_table(taxonomy: Taxonomy) -> dict[int, frozenset[str]]:
 
 
 def topics_of(concepts: list[int], taxonomy: Taxonomy, table: dict[int, frozenset[str]]) -> frozenset[str]:
-    """Give the topics of concepts: each has those of its nearest ancestor in the table."""
+    """Return the topics of concepts: each has those of its nearest ancestor in the table."""
     out: set[str] = set()
     for concept in concepts:
         out |= next((table[above] for above in taxonomy.ancestors(concept) if above in table), frozenset())
@@ -134,7 +134,7 @@ def agree(mapped: Sequence[frozenset[str]], human: Sequence[frozenset[str]]) -> 
 
 
 def by_chance(mapped: Sequence[frozenset[str]], human: Sequence[frozenset[str]], seed: int) -> Agreement:
-    """Give the mean agreement when every query takes the topics of a random other one."""
+    """Return the mean agreement when every query takes the topics of a random other one."""
     shuffler = random.Random(seed)
     found = [agree(shuffler.sample(mapped, len(mapped)), human) for _ in range(SHUFFLES)]
     return Agreement(*(sum(column) / SHUFFLES for column in zip(*found, strict=True)))

@@ -38,7 +38,7 @@ KS = range(2, 8)
 
 
 def resolver_of(made: GeneratedLog) -> TableResolver:
-    """Give the first site of what each query is about: what a search engine would do in the generated world."""
+    """Return the first site of what each query is about: what a search engine would do in the generated world."""
     known = made.concepts.known()
     concept = np.full(len(made.log.queries), -1)
     concept[known.query[::-1]] = known.concept[::-1]
@@ -56,7 +56,7 @@ class Once:
         self._kept: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
-        """Give what the first call gave."""
+        """Return what the first call gave."""
         if self._kept is None:
             self._kept = syntactic_matrix(*arguments)
         return self._kept

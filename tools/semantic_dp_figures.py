@@ -67,7 +67,7 @@ def queries_over_topics(taxonomy: Taxonomy, topics: tuple[int, ...], seed: int) 
 def loss_of_draws(
     taxonomy: Taxonomy, setting: Setting, user: Int32s, before: Int32s, after: Int32s, *, others: bool
 ) -> float:
-    """Give equation 11 over drawn concepts. `others`: what lies in no topic counts as one further topic."""
+    """Return equation 11 over drawn concepts. `others`: what lies in no topic counts as one further topic."""
     topic = topic_of_concept(taxonomy, setting.profile)
     topic = np.where(topic < 0, len(taxonomy), topic).astype(np.int32) if others else topic
     ones = np.ones(len(user))
@@ -92,7 +92,7 @@ def exponential(
 def histogram(
     taxonomy: Taxonomy, settings: list[Setting], user: Int32s, concept: Int32s, epsilon: float, run: int
 ) -> list[tuple[float, float]]:
-    """Give both losses of HBDP for settings that share their domains, with the paper's sensitivity."""
+    """Return both losses of HBDP for settings that share their domains, with the paper's sensitivity."""
     bins = np.concatenate([np.arange(d, d + taxonomy.size[d], dtype=np.int32) for d in settings[0].domains])
     place = np.full(len(taxonomy), -1, dtype=np.int32)
     place[bins] = np.arange(len(bins), dtype=np.int32)
@@ -155,7 +155,7 @@ def run_all() -> Found:
 
 
 def table(found: Found, axis: str, which: int, methods: tuple[str, ...]) -> str:
-    """Give a Markdown table: a row per setting and method, a column per ε."""
+    """Return a Markdown table: a row per setting and method, a column per ε."""
     lines = ["| setting | method | " + " | ".join(f"ε = {e:g}" for e in EPSILONS) + " |", "|---" * 8 + "|"]
     for name in SETTINGS:
         for m in methods:
@@ -165,7 +165,7 @@ def table(found: Found, axis: str, which: int, methods: tuple[str, ...]) -> str:
 
 
 def plot(found: Found) -> str:
-    """Give an SVG with one panel per setting: loss over the ε of a query, on a logarithmic axis."""
+    """Return an SVG with one panel per setting: loss over the ε of a query, on a logarithmic axis."""
     width, height, left, top, gap = 250, 190, 50, 40, 40
     box = f"0 0 {3 * (width + gap) + left + 60} {height + 100}"
     parts = [

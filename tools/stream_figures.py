@@ -73,7 +73,7 @@ def grid(records: int) -> None:
 
 
 def hold(records: int) -> None:
-    """Print a line per number of records held back, and depth; and fixed depth beside them."""
+    """Print a line per number of records held back, and depth; and fixed depth next to them."""
     bench = Workbench(directory_log(records, records // PER_CATEGORY))
     print(f"| hold | depth | {HEAD}\n" + "|---" * 10 + "|", flush=True)
     for n in HOLDS:

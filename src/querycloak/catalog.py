@@ -309,7 +309,7 @@ def method(name: str) -> Method:
 
 
 def describe_settings(settings: type[Settings]) -> list[dict[str, Any]]:
-    """Give name, type, default and help of each setting, for command lines and docs."""
+    """Return name, type, default and help of each setting, for command lines and docs."""
     from dataclasses import fields
 
     from querycloak.settings import setting_type

@@ -3,7 +3,7 @@
 .. code-block:: text
 
     QueryCloakError
-    ├── UserError            the user can mend it; the command line exits with 2
+    ├── UserError            the user can fix it; the command line exits with 2
     │   ├── ParameterError   a setting that makes no sense
     │   ├── InputError       a file that cannot be read as what it should be
     │   ├── OutputError      a file that cannot be written
@@ -38,7 +38,7 @@ class QueryCloakError(Exception):
 
 
 class UserError(QueryCloakError):
-    """Something the user can mend: one sentence says where, what was expected, what was found, what to do."""
+    """Something the user can fix: one sentence says where, what was expected, what was found, what to do."""
 
 
 class ParameterError(UserError):

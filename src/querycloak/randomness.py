@@ -41,7 +41,7 @@ class Randomness:
         return "a seed: repeatable, for experiments only"
 
     def child(self, name: str) -> Randomness:
-        """Give a source of its own to a named part, so that parts do not disturb each other's draws."""
+        """Return a source of its own to a named part, so that parts do not disturb each other's draws."""
         return Randomness(self.seed, _path=f"{self._path}/{name}")
 
     def words(self, n: int) -> npt.NDArray[np.uint64]:

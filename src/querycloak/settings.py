@@ -44,7 +44,7 @@ def setting(
 
 
 def setting_type(owner: type[Settings], name: str) -> type:
-    """Give the plain type of a field, `int` for `int | None` too."""
+    """Return the plain type of a field, `int` for `int | None` too."""
     hint = typing.get_type_hints(owner)[name]
     if isinstance(hint, types.UnionType):
         hint = next(t for t in typing.get_args(hint) if t is not type(None))
@@ -79,12 +79,12 @@ class Settings:
         return cls(**values)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the settings as plain values."""
+        """Return the settings as plain values."""
         return asdict(self)
 
 
 def _judge(value: object, kind: type, rule: typing.Mapping[str, Any]) -> tuple[str, bool]:
-    """Give what was expected, in words, and whether the value is that."""
+    """Return what was expected, in words, and whether the value is that."""
     bounds = [(sign, rule[name]) for name, sign in _SIGNS.items() if rule.get(name) is not None]
     words = " and ".join(f"{sign} {bound}" for sign, bound in bounds)
     if rule.get("choices"):

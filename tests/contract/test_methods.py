@@ -130,7 +130,7 @@ def test_the_statement_counts_what_is_there(name):
     statement = release.statement
     assert statement.method == name
     if name in {"frequent-queries", "histogram-dp"}:
-        assert statement.counts_in == statement.dropped == {}, "exact counts beside noisy ones void the noise"
+        assert statement.counts_in == statement.dropped == {}, "exact counts next to noisy ones void the noise"
     else:
         assert statement.counts_in["rows"] == len(log)
     assert statement.counts_out["rows"] == len(release.log)

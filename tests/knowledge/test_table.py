@@ -128,7 +128,7 @@ def test_missing_file_and_directory(tmp_path):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not DATA.exists(), reason="the real data are not beside the checkout")
+@pytest.mark.skipif(not DATA.exists(), reason="the real data are not next to the checkout")
 def test_real_tables():
     tree = read_taxonomy(DATA / "odp-tree.tsv")
     assert (len(tree), tree.height, tree.label(0)) == (5_599, 3, "Top")

@@ -160,14 +160,14 @@ def test_a_checkpoint_of_another_run_is_refused(run, tmp_path, monkeypatch):
         run_stream(run)
 
 
-@pytest.mark.parametrize("mended", [True, False])
-def test_a_bad_line_can_be_mended_or_skipped_and_the_run_goes_on(run, tmp_path, mended):
+@pytest.mark.parametrize("fixed", [True, False])
+def test_a_bad_line_can_be_fixed_or_skipped_and_the_run_goes_on(run, tmp_path, fixed):
     """The line stands across the end of a batch: what was taken in of it is read again."""
     run = replace(run, checkpoint_records=1)
     content = run.source.read_bytes()
     at = content.rindex(b"\n", 0, 5 * SMALL) + 1
     end = content.index(b"\n", at) + 1
-    whole = content if mended else content[:at] + content[end:]
+    whole = content if fixed else content[:at] + content[end:]
     run.source.write_bytes(whole)
     unbroken(run, tmp_path)
     bad = content[at:end].replace(b"\t", b" ")
@@ -175,7 +175,7 @@ def test_a_bad_line_can_be_mended_or_skipped_and_the_run_goes_on(run, tmp_path, 
     with pytest.raises(InputError, match="wrong number of fields"):
         run_stream(run)
     assert (run.checkpoint / "state").exists()
-    if mended:
+    if fixed:
         run.source.write_bytes(content)
         run_stream(run)
     else:

@@ -13,7 +13,7 @@ from querycloak.methods.stream.stream_statement import StreamSettings
 
 pytestmark = [
     pytest.mark.data,
-    pytest.mark.skipif(not EXCITE.exists(), reason="the real logs are not beside the checkout"),
+    pytest.mark.skipif(not EXCITE.exists(), reason="the real logs are not next to the checkout"),
 ]
 
 

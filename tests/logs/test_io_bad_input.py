@@ -153,7 +153,7 @@ class TestColumns:
 
 
 class TestCounted:
-    """What the reader mends or passes over is counted in `problems`."""
+    """What the reader fixes or passes over is counted in `problems`."""
 
     def test_nothing_to_mend(self, file):
         assert read_log(file(AOL + ROW)).problems == {}

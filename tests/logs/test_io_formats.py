@@ -78,7 +78,7 @@ def test_excite(tmp_path):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not EXCITE.exists(), reason="the real logs are not beside the checkout")
+@pytest.mark.skipif(not EXCITE.exists(), reason="the real logs are not next to the checkout")
 def test_excite_for_real(tmp_path):
     log = read_log(EXCITE)
     dropped = log.problems["rows without a query, left out"]

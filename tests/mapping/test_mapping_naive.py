@@ -59,7 +59,7 @@ def test_generated_queries_on_wordnet(pair, query):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not DATA.exists(), reason="the real logs are not beside the checkout")
+@pytest.mark.skipif(not DATA.exists(), reason="the real logs are not next to the checkout")
 def test_real_queries(pair):
     mapper, naive = pair
     lines = [

@@ -1,4 +1,4 @@
-"""Removal from the query graph, with the graph built anew after every removal."""
+"""Removal from the query graph, with the graph built again after every removal."""
 
 from __future__ import annotations
 

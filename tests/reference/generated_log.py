@@ -4,7 +4,7 @@ from querycloak.generator.generated_log import EVENT_KINDS, START
 
 
 def events_of(made):
-    """Give each event as a dict, in the order of the log."""
+    """Return each event as a dict, in the order of the log."""
     log = made.log
     concepts = {}
     for row, concept in zip(made.concepts.row.tolist(), made.concepts.concept.tolist(), strict=True):
@@ -23,7 +23,7 @@ def events_of(made):
 
 
 def broken_rules(made, days):
-    """Give the rules that the log breaks; an empty list is a good log."""
+    """Return the rules that the log breaks; an empty list is a good log."""
     broken = []
     last, asked = {}, {}
     for event in events_of(made):

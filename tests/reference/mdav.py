@@ -1,4 +1,4 @@
-"""Algorithm 1 line by line: every centroid computed anew, every choice by sorting."""
+"""Algorithm 1 line by line: every centroid computed again, every choice by sorting."""
 
 from __future__ import annotations
 

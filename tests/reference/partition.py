@@ -38,7 +38,7 @@ def split(taxonomy, sets, members, node, k):
 
 
 def naive_partition(taxonomy, sets, k):
-    """Give (sorted members, published nodes) of every part, in no particular order."""
+    """Return (sorted members, published nodes) of every part, in no particular order."""
     done, waiting = [], [(list(range(len(sets))), frozenset({0}), frozenset())]
     while waiting:
         members, opened, closed = waiting.pop()

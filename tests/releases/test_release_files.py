@@ -109,7 +109,7 @@ class TestRefused:
 
     def test_no_statement(self, path):
         statement_path(path).unlink()
-        with pytest.raises(InputError, match=r"its statement is missing; expected out.tsv.statement.json beside it"):
+        with pytest.raises(InputError, match=r"its statement is missing; expected out.tsv.statement.json next to it"):
             read_release(path)
 
     def test_edited_release(self, path):

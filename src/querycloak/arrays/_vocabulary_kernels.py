@@ -21,7 +21,7 @@ FULL = 255
 
 @inlined_kernel
 def _word(data: Bytes, at: int) -> np.uint64:
-    """Give eight bytes as one number; compiled to one load."""
+    """Return eight bytes as one number; compiled to one load."""
     word, begin = np.uint64(0), np.uint64(at)
     for i in range(8):
         word |= np.uint64(data[begin + np.uint64(i)]) << np.uint64(8 * i)

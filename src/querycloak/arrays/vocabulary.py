@@ -61,14 +61,14 @@ class ByteCodes:
             self._grow(end - begin)
 
     def add(self, text: bytes) -> int:
-        """Give the code of one text."""
+        """Return the code of one text."""
         code = np.full(1, -1, dtype=np.int32)
         span = np.array([[0, len(text)]], dtype=np.int32)
         self.code(np.frombuffer(text, dtype=np.uint8), span, 0, np.zeros(1, dtype=np.int32), code)
         return int(code[0])
 
     def text(self, code: int) -> bytes:
-        """Give the text of a code."""
+        """Return the text of a code."""
         begin = int(self.ends[code]) if code > 0 else 0
         return self.texts[begin : int(self.ends[code + 1])].tobytes()
 
@@ -102,7 +102,7 @@ class Vocabulary:
         return f"Vocabulary({len(self):,})"
 
     def text(self, code: int) -> bytes:
-        """Give the value of a code."""
+        """Return the value of a code."""
         return self.codes.text(code)
 
     def code(
@@ -144,7 +144,7 @@ class Vocabulary:
 
 
 def id_width(*, digits: bool) -> int:
-    """Give the length of fresh ids."""
+    """Return the length of fresh ids."""
     return 12 if digits else 16
 
 

@@ -25,7 +25,7 @@ def best_matches(
     n_published: int,
     owner: Int32s,
 ) -> Float64s:
-    """Give the chance that the attacker names the right published log, guessing among the best: float64[targets].
+    """Return the chance that the attacker names the right published log, guessing among the best: float64[targets].
 
     known_*: features of each target, a row from known_start[i] to known_start[i + 1]; post_*: for each feature the
     published users that have it; owner: int32[targets], the right published user. Equal logs score

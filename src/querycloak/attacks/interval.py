@@ -22,7 +22,7 @@ __all__ = ["result_of", "wilson"]
 
 
 def wilson(rate: float, targets: int) -> tuple[float, float]:
-    """Give the 95 % interval of a rate seen over so many targets; (0, 1) over none."""
+    """Return the 95 % interval of a rate seen over so many targets; (0, 1) over none."""
     if targets == 0:
         return 0.0, 1.0
     z2 = 1.959964**2

@@ -31,7 +31,7 @@ class Features:
     size: int
 
     def known(self, target: npt.NDArray[np.int64], item: npt.NDArray[np.int32], n_targets: int) -> Bags:
-        """Give the bags of what the attacker knows of each target: pairs (target, item)."""
+        """Return the bags of what the attacker knows of each target: pairs (target, item)."""
         user, feature = expand(target, item, self.start, self.value)
         return Bags.of(user, feature, n_targets)
 

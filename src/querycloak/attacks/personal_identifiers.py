@@ -31,7 +31,7 @@ def personal_identifiers(
     random: Randomness,  # noqa: ARG001
     progress: Progress = QUIET,
 ) -> AttackResult:
-    """Give the share of published rows that hold an identifier, by pattern; the details give each kind."""
+    """Return the share of published rows that hold an identifier, by pattern; the details give each kind."""
     progress.start("attack: personal identifiers")
     mask = find_identifiers(release.log.queries)[release.log.query]
     own_name = release.log.queries.str.to_lowercase().str.contains(OWN_NAME).to_numpy().astype(np.bool_)

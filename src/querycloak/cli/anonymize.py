@@ -48,7 +48,7 @@ def anonymize(
     ] = None,
     seed: SeedOption = None,
 ) -> None:
-    """Turn a log into a release, and write its privacy statement beside it as `OUTPUT.statement.json`.
+    """Turn a log into a release, and write its privacy statement next to it as `OUTPUT.statement.json`.
 
     Example: `querycloak anonymize log.tsv -o release.tsv --method sweep --min-query-users 5`
     """

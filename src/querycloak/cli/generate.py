@@ -21,7 +21,7 @@ def generate(
     taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same log.", show_default=False)] = None,
 ) -> None:
-    """Generate a log in the AOL format, and the directory of its sites beside it. No real person is in it.
+    """Generate a log in the AOL format, and the directory of its sites next to it. No real person is in it.
 
     Example: `querycloak generate --users 1000 --queries 56000 --seed 1 -o log.tsv`
     """

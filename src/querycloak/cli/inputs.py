@@ -60,7 +60,7 @@ def open_bench(
     resolver: Path | None,
     progress: Progress,
 ) -> Workbench:
-    """Read a log and its background knowledge, and say what the reader had to mend."""
+    """Read a log and its background knowledge, and say what the reader had to fix."""
     from querycloak import api
 
     if str(log) == "-":
@@ -74,7 +74,7 @@ def open_bench(
 
 
 def digest_of_files(*paths: Path | None) -> str:
-    """Give a digest of what the files hold; a path that is no file counts by its name."""
+    """Return a digest of what the files hold; a path that is no file counts by its name."""
     import hashlib
 
     digest = hashlib.sha256()

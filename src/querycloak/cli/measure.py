@@ -14,7 +14,9 @@ __all__ = ["measure"]
 
 def measure(
     log: Annotated[Path, typer.Argument(help="The original log.", show_default=False)],
-    release: Annotated[Path, typer.Argument(help="A release of it, with its statement beside.", show_default=False)],
+    release: Annotated[
+        Path, typer.Argument(help="A release of it, with its statement next to it.", show_default=False)
+    ],
     truth: Annotated[
         Path | None, typer.Option(help="The release's truth, for measures that compare users.", show_default=False)
     ] = None,

@@ -33,15 +33,15 @@ GIVEN = "querycloak.settings"
 
 
 def given_settings(context: Context) -> dict[str, Any]:
-    """Give the settings that were given on the command line, by field name."""
+    """Return the settings that were given on the command line, by field name."""
     return dict(context.meta.get(GIVEN, {}))
 
 
 class _SettingsCommand(TyperCommand):
-    """A command that takes the options of a settings class beside its own, and shows them with `--help`."""
+    """A command that takes the options of a settings class next to its own, and shows them with `--help`."""
 
     def settings_for(self, args: Sequence[str]) -> tuple[str, type[Settings]] | None:
-        """Give the title and the settings class that these arguments ask for; None where they name none."""
+        """Return the title and the settings class that these arguments ask for; None where they name none."""
         raise NotImplementedError
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:  # type: ignore[override]
@@ -76,7 +76,7 @@ class StreamCommand(_SettingsCommand):
     """The command that anonymizes a stream."""
 
     def settings_for(self, args: Sequence[str]) -> tuple[str, type[Settings]]:
-        """Give the settings of the stream method named, or of the default."""
+        """Return the settings of the stream method named, or of the default."""
         name = _value_of(args, ("--method", "-m")) or "self-adjusting"
         if name not in STREAM_METHODS:
             raise UnknownNameError.of("stream method", name, STREAM_METHODS)
@@ -88,7 +88,7 @@ class GenerateCommand(_SettingsCommand):
     """The command that generates a log."""
 
     def settings_for(self, args: Sequence[str]) -> tuple[str, type[Settings]]:  # noqa: ARG002
-        """Give the settings of the generator."""
+        """Return the settings of the generator."""
         from querycloak.generator.settings import Generate
 
         return "Shape of the log", Generate

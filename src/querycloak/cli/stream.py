@@ -32,7 +32,7 @@ def stream(
     ] = None,
     statement: Annotated[
         Path | None,
-        typer.Option(help="Where the privacy statement goes. Default: beside the output.", show_default=False),
+        typer.Option(help="Where the privacy statement goes. Default: next to the output.", show_default=False),
     ] = None,
     columns: Annotated[
         str | None, typer.Option(help="Which column plays which role: `user=uid,category=topic`.", show_default=False)

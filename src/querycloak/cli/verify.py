@@ -13,7 +13,7 @@ __all__ = ["verify"]
 
 
 def verify(
-    release: Annotated[Path, typer.Argument(help="A release, with its statement beside it.", show_default=False)],
+    release: Annotated[Path, typer.Argument(help="A release, with its statement next to it.", show_default=False)],
     log: Annotated[
         Path | None,
         typer.Option(help="The original log, to make sure that none of its ids is published.", show_default=False),

@@ -37,7 +37,7 @@ Int64s = npt.NDArray[np.int64]
 
 @kernel
 def user_trees(start: Int64s, node: Int32s, parent: Int32s, depth: Int32s) -> tuple[Int64s, Int32s, Int32s, Int32s]:
-    """Give for each user the concepts and their ancestors: slices, node, smallest depth below, entries to skip."""
+    """Return for each user the concepts and their ancestors: slices, node, smallest depth below, entries to skip."""
     n = len(start) - 1
     stamp = np.full(len(parent), -1, dtype=np.int64)
     tree_start = np.zeros(n + 1, dtype=np.int64)
@@ -162,7 +162,7 @@ def _directed_back(bags: Bags, u: int, first: int, last: int, place: Int32s, out
 
 @parallel_kernel
 def row(bags: Bags, u: int) -> Int32s:
-    """Give the distances of user u to all users (eq. 4): int32[n]. Needs memory for one row only."""
+    """Return the distances of user u to all users (eq. 4): int32[n]. Needs memory for one row only."""
     n = len(bags.weight)
     place = np.empty(len(bags.parent), dtype=np.int32)
     near = np.zeros((len(bags.parent), LANES), dtype=np.int32)
@@ -185,7 +185,7 @@ def row(bags: Bags, u: int) -> Int32s:
 
 @parallel_kernel
 def matrix(bags: Bags) -> npt.NDArray[np.int32]:
-    """Give all distances (eq. 4): int32[n, n].
+    """Return all distances (eq. 4): int32[n, n].
 
     The directed distances first (row u: of each v to u), one look-up a concept; then, in place, the mean of each with
     its mirror, weighted by the users' concepts.

@@ -1,4 +1,4 @@
-"""Distances between users, asked for row by row: kept whole where they fit, made anew where they do not.
+"""Distances between users, asked for row by row: kept whole where they fit, made again where they do not.
 
 >>> from querycloak.knowledge.taxonomy import Taxonomy
 >>> from querycloak.distances.user_bags import bags_of
@@ -35,11 +35,11 @@ class Distances(Protocol):
         ...
 
     def row(self, u: int) -> npt.NDArray[np.int32]:
-        """Give the distances of user u to all: int32[n], not to be written to."""
+        """Return the distances of user u to all: int32[n], not to be written to."""
         ...
 
     def sums(self) -> npt.NDArray[np.int64]:
-        """Give the sum of the distances of each user to all: int64[n]."""
+        """Return the sum of the distances of each user to all: int64[n]."""
         ...
 
 
@@ -53,11 +53,11 @@ class Matrix:
         return len(self.values)
 
     def row(self, u: int) -> npt.NDArray[np.int32]:
-        """Give the distances of user u to all."""
+        """Return the distances of user u to all."""
         return np.asarray(self.values[u])
 
     def sums(self) -> npt.NDArray[np.int64]:
-        """Give the sum of each row."""
+        """Return the sum of each row."""
         return np.asarray(self.values.sum(axis=1, dtype=np.int64))
 
 
@@ -80,7 +80,7 @@ class OnDemand:
 
 
 def distances_of(bags: Bags, most_kept: int = MATRIX_USERS) -> Distances:
-    """Give the semantic distance (Batet et al. 2013, eq. 4) between users who all have a concept.
+    """Return the semantic distance (Batet et al. 2013, eq. 4) between users who all have a concept.
 
     Both forms give the same integers.
     """

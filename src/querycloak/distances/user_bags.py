@@ -28,7 +28,7 @@ Ints = npt.NDArray[np.integer[Any]]
 class Bags(NamedTuple):
     """n users as bags of concepts over the part of a taxonomy that they use.
 
-    Nodes are numbered anew, in the depth-first order of the taxonomy, root at 0: only concepts that some user has, and
+    Nodes are numbered again, in the depth-first order of the taxonomy, root at 0: only concepts that some user has, and
     their ancestors, take part. `original` gives a node's index in the taxonomy.
     """
 
@@ -93,7 +93,7 @@ def flat_bags(user: Ints, word: Ints, n: int) -> Bags:
 
 
 def part_of(bags: Bags, users: npt.NDArray[np.int64]) -> Bags:
-    """Give the bags of some users only, over the nodes that these use."""
+    """Return the bags of some users only, over the nodes that these use."""
     length = bags.start[users + 1] - bags.start[users]
     ends = np.cumsum(length)
     entry = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(bags.start[users] - (ends - length), length)

@@ -218,7 +218,7 @@ def _key(mark: str, plan: Plan, seed: int, bench: Workbench) -> str:
 
 
 def _digest_of(log: QueryLog) -> str:
-    """Give a digest of what the log says: its codes and its words."""
+    """Return a digest of what the log says: its codes and its words."""
     digest = hashlib.sha256()
     for part in _parts(log):
         digest.update(len(part).to_bytes(8, "little"))

@@ -73,7 +73,7 @@ class Comparison:
 
 
 def frontier(runs: Sequence[Run]) -> list[Run]:
-    """Give the runs that no other beats on both risk and utility, by rising risk.
+    """Return the runs that no other beats on both risk and utility, by rising risk.
 
     >>> def run(name, rate, loss):
     ...     attack = AttackResult(attack="a", rate=rate, low=0, high=1, guess=0, bound=None, targets=1)
@@ -93,7 +93,7 @@ def frontier(runs: Sequence[Run]) -> list[Run]:
 
 
 def recommend(runs: Sequence[Run], max_risk: float) -> Run | None:
-    """Give the run with the best utility whose worst attack is at most the given risk; the lower risk among equals.
+    """Return the run with the best utility whose worst attack is at most the given risk; the lower risk among equals.
 
     Runs are equal to a tenth of a percent. The baseline is never recommended, nor a release that keeps nothing.
     """

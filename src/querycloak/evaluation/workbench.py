@@ -1,4 +1,4 @@
-"""A log on the bench: what methods, attacks and measures need beside it is made once, when first asked for.
+"""A log on the bench: what methods, attacks and measures need next to it is made once, when first asked for.
 
 >>> from querycloak.logs.query_log import QueryLog
 >>> log = QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
@@ -54,7 +54,7 @@ def load_taxonomy(source: Taxonomy | str | PathLike[str] = "wordnet") -> Taxonom
 
 @lru_cache(maxsize=4)
 def mapper_of(taxonomy: Taxonomy, mode: str | None = None) -> Mapper:
-    """Give the mapper of a taxonomy; it remembers the queries that it has mapped."""
+    """Return the mapper of a taxonomy; it remembers the queries that it has mapped."""
     from querycloak.mapping import Mapper
 
     return Mapper(taxonomy) if mode is None else Mapper(taxonomy, mode=mode)
@@ -162,7 +162,7 @@ class Workbench:
         return map_log(log, mapper_of(self.taxonomy), progress=self.progress)
 
     def concepts_of(self, release: Release) -> ConceptLog:
-        """Give the concepts of what was published: by path where rows are items, else by mapping."""
+        """Return the concepts of what was published: by path where rows are items, else by mapping."""
         if release.kind != "items":
             return self._map(release.log)
         import numpy as np

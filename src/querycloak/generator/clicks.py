@@ -79,7 +79,7 @@ def _counts(events: int, random: Randomness) -> npt.NDArray[np.int64]:
 
 
 def _top_result(keys: npt.NDArray[np.uint64], sites: Sites, about: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Give the place of each query's first result among those it finds: int64[events]."""
+    """Return the place of each query's first result among those it finds: int64[events]."""
     top = (keys * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)).astype(np.int64) % sites.span[about]
     template = template_of(keys)
     typed = np.flatnonzero((template >= SITE) & (template < PERSONAL))

@@ -1,4 +1,4 @@
-"""Generated logs: users with lasting interests, a common background, sessions, clicks, and the truth beside."""
+"""Generated logs: users with lasting interests, a common background, sessions, clicks, and the truth next to it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class GeneratedLog:
         return f"GeneratedLog({len(self.kind):,} query events, {self.log!r})"
 
     def directory(self) -> pl.DataFrame:
-        """Give the directory as a table: site, category (the path of its concept)."""
+        """Return the directory as a table: site, category (the path of its concept)."""
         category = pl.Series(self.taxonomy.paths).gather(self.sites.concept)
         return pl.DataFrame({"site": "www." + self.sites.host, "category": category})
 
@@ -194,7 +194,7 @@ def _events(settings: Generate, world: World, random: Randomness) -> tuple[_Even
 
 
 def _next_page_chance(settings: Generate) -> float:
-    """Give the chance of a next page where one can be: never at the start of a session."""
+    """Return the chance of a next page where one can be: never at the start of a session."""
     inside = (settings.queries - settings.users) * (1.0 - _SESSIONS)
     return min(settings.next_pages * settings.queries / inside, 0.95) if inside else 0.0
 
@@ -221,14 +221,14 @@ def _first_seen(values: npt.NDArray[T]) -> tuple[npt.NDArray[np.int32], npt.NDAr
 
 
 def _merge_equal(texts: pl.Series) -> tuple[npt.NDArray[np.int32], pl.Series]:
-    """Give keys that read the same one code: codes int32[keys] by first appearance, distinct texts."""
+    """Return keys that read the same one code: codes int32[keys] by first appearance, distinct texts."""
     frame = texts.to_frame("text").with_row_index("key")
     code, seen = _first_seen(frame.select(pl.col("key").min().over("text")).to_series().to_numpy())
     return code, texts.gather(seen)
 
 
 def _concepts_of(keys: npt.NDArray[np.uint64], terms: Terms, sites: Sites, people: People) -> npt.NDArray[np.int32]:
-    """Give the concepts of each key: int32[keys, 3], -1 = none."""
+    """Return the concepts of each key: int32[keys, 3], -1 = none."""
     term = terms_of(keys)
     concept = np.where(term < 0, NO_CODE, terms.concept[term]).astype(np.int32)
     template, payload = template_of(keys), payload_of(keys)

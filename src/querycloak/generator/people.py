@@ -105,7 +105,7 @@ class People:
 
 
 def _mix(seed: int, turn: int) -> int:
-    """Give 64 bits from a seed and a number (SplitMix64)."""
+    """Return 64 bits from a seed and a number (SplitMix64)."""
     z = (seed + (turn + 1) * 0x9E3779B97F4A7C15) % 2**64
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
     z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64

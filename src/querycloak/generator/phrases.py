@@ -108,17 +108,17 @@ def key_of(template: int, a: int = 0, b: int = 0, c: int = 0) -> int:
 
 
 def template_of(keys: Keys) -> npt.NDArray[np.int64]:
-    """Give the template of each key: int64[n]."""
+    """Return the template of each key: int64[n]."""
     return (keys >> np.uint64(3 * TERM_BITS)).astype(np.int64)
 
 
 def payload_of(keys: Keys) -> npt.NDArray[np.int64]:
-    """Give what follows the template: int64[n]."""
+    """Return what follows the template: int64[n]."""
     return (keys & np.uint64((1 << 3 * TERM_BITS) - 1)).astype(np.int64)
 
 
 def terms_of(keys: Keys) -> npt.NDArray[np.int64]:
-    """Give the terms of each key: int64[n, 3], -1 where the phrase has fewer or is not made of terms."""
+    """Return the terms of each key: int64[n, 3], -1 where the phrase has fewer or is not made of terms."""
     mask = np.uint64(MOST_TERMS - 1)
     shifts = (2 * TERM_BITS, TERM_BITS, 0)
     out = np.stack([(keys >> np.uint64(shift) & mask).astype(np.int64) for shift in shifts], axis=1)
@@ -130,7 +130,7 @@ def terms_of(keys: Keys) -> npt.NDArray[np.int64]:
 
 
 def groups(keys: Keys) -> npt.NDArray[np.int64]:
-    """Give the number of word groups of each phrase: int64[n]; an address or a personal query counts as one."""
+    """Return the number of word groups of each phrase: int64[n]; an address or a personal query counts as one."""
     counts = np.array([t.groups for t in TEMPLATES] + [1], dtype=np.int64)
     return counts[np.minimum(template_of(keys), SITE)]
 

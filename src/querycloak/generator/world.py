@@ -132,7 +132,7 @@ def build_world(taxonomy: Taxonomy, terms: Terms, sites: Sites, topics: list[int
 
 
 def build_sites(taxonomy: Taxonomy, terms: Terms, random: Randomness) -> Sites:
-    """Give every concept that has terms one to six sites, named after one of its labels."""
+    """Return every concept that has terms one to six sites, named after one of its labels."""
     concepts, first = np.unique(terms.concept, return_index=True)
     extra = np.minimum(-np.log2(1.0 - random.uniform(len(concepts))), len(_SUFFIXES) - 1).astype(np.int64)
     concept = np.repeat(concepts, extra + 1)
@@ -151,7 +151,7 @@ def build_sites(taxonomy: Taxonomy, terms: Terms, random: Randomness) -> Sites:
 
 
 def _results(taxonomy: Taxonomy, site_concept: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], ...]:
-    """Give the sites that a search for each concept finds: those of the nearest subtree with enough of them."""
+    """Return the sites that a search for each concept finds: those of the nearest subtree with enough of them."""
     ids = np.arange(len(taxonomy))
     low = np.searchsorted(site_concept, ids).astype(np.int64)
     span = np.searchsorted(site_concept, ids + taxonomy.size).astype(np.int64) - low

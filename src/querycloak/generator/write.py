@@ -1,4 +1,4 @@
-"""A generated log on disk: the log, the directory of its sites beside it and, where asked, its truth."""
+"""A generated log on disk: the log, the directory of its sites next to it and, where asked, its truth."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COMPRESSIONS: Final[dict[str, Compression]] = {".gz": "gz", ".zst": "zst"}
 def write_generated(
     generated: GeneratedLog, path: str | Path, *, truth: bool = False, form: LogForm | None = None
 ) -> list[Path]:
-    """Write the log to `path`, and `<stem>.directory.tsv` and `<stem>.truth.tsv` beside it; gives the paths written.
+    """Write the log to `path`, and `<stem>.directory.tsv` and `<stem>.truth.tsv` next to it; gives the paths written.
 
     The directory has the columns site and category; without clicks it is still the truth about typed addresses. Either
     all files appear or none. A path that ends in .gz or .zst has the log compressed.
@@ -46,7 +46,7 @@ def write_generated(
 
 
 def truth_table(generated: GeneratedLog) -> pl.DataFrame:
-    """Give what is true of the log: one row per query event and concept.
+    """Return what is true of the log: one row per query event and concept.
 
     row = number of the event's first row in the log, from 1 and without the header; concept = its path in the taxonomy,
     empty where the query is about none; kind = how the event came about.

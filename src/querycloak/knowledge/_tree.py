@@ -57,7 +57,7 @@ def _on_cycle(parent: npt.NDArray[np.int64], reached: npt.NDArray[np.bool_]) -> 
 
 
 def shape(parent: Int32s) -> tuple[Int32s, Int32s, Int32s]:
-    """Give depth, subtree size and leaf count for parents in depth-first order."""
+    """Return depth, subtree size and leaf count for parents in depth-first order."""
     above = parent.tolist()
     n = len(above)
     depth, size, leaves = [0] * n, [1] * n, [0] * n

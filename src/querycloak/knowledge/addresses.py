@@ -47,7 +47,7 @@ def split_addresses(addresses: pl.Series) -> pl.DataFrame:
 
 
 def registered_domains(hosts: pl.Series) -> pl.Series:
-    """Give the part of each host that was registered: 'news.bbc.co.uk' → 'bbc.co.uk'; null for numeric addresses."""
+    """Return the part of each host that was registered: 'news.bbc.co.uk' → 'bbc.co.uk'; null for numeric addresses."""
     frame = hosts.rename("host").to_frame()
     numeric = pl.col("host").str.contains(_NUMERIC)
     return frame.select(pl.when(~numeric).then(pl.col("host").str.extract(_REGISTERED))).to_series()

@@ -32,7 +32,7 @@ class Bags(NamedTuple):
         return np.diff(self.start)
 
     def take(self, which: npt.NDArray[np.integer[Any]]) -> Bags:
-        """Give bags by number, each as often as it is named, in the order named."""
+        """Return bags by number, each as often as it is named, in the order named."""
         lengths = self.lengths[which]
         start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         step = np.arange(start[-1]) - np.repeat(start[:-1], lengths)
@@ -62,7 +62,7 @@ def bags_of(owner: npt.NDArray[np.int32], concept: npt.NDArray[np.int32], owners
 
 
 def leaf_loss(taxonomy: Taxonomy) -> tuple[npt.NDArray[np.int64], int]:
-    """Give LM as whole numbers: int64[n], leaves below each concept less one; and the divisor, all leaves less one.
+    """Return LM as whole numbers: int64[n], leaves below each concept less one; and the divisor, all leaves less one.
 
     LM(p) = (M_p - 1) / (M - 1) (Milani Fard and Wang 2010, Section II.B). Kernels compare sums of whole numbers, so
     no tie hangs on rounding. A taxonomy with one leaf loses nothing by generalizing: the divisor is then 1.
@@ -95,7 +95,7 @@ class Generalization:
         return self.distortion / self.worst if self.worst else 0.0
 
     def figures(self) -> dict[str, float]:
-        """Give all figures by their names in statements and scores."""
+        """Return all figures by their names in statements and scores."""
         return {
             "distortion": self.distortion,
             "distortion, worst case": float(self.worst),

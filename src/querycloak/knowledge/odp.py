@@ -82,7 +82,7 @@ def read_content(path: str | Path, taxonomy: Taxonomy | None = None, progress: P
 
 
 def _elements(dump: Dump, pattern: str, openers: tuple[str, ...]) -> Iterator[pl.DataFrame]:
-    """Give the elements of each block as `kind` and `value`, after the opener that is still open from the block before.
+    """Return the elements of each block as `kind` and `value`, after the opener still open from the block before.
 
     The last block may be empty; there is always one.
     """

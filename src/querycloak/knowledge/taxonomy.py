@@ -54,18 +54,18 @@ class Taxonomy:
         return f"Taxonomy({self.name}, {len(self):,} concepts, depth {int(self.depth.max(initial=0))})"
 
     def label(self, concept: int) -> str:
-        """Give the preferred label of a concept."""
+        """Return the preferred label of a concept."""
         return self.labels[concept][0]
 
     def ancestors(self, concept: int) -> list[int]:
-        """Give the concept and its ancestors, upwards, the root last."""
+        """Return the concept and its ancestors, upwards, the root last."""
         out = [concept]
         while self.parent[out[-1]] >= 0:
             out.append(int(self.parent[out[-1]]))
         return out
 
     def path(self, concept: int, separator: str = "/") -> str:
-        """Give the preferred labels from the root down: 'food/fruit/apple'."""
+        """Return the preferred labels from the root down: 'food/fruit/apple'."""
         return separator.join(self.label(c) for c in reversed(self.ancestors(concept)))
 
     def covers(self, above: int, below: int) -> bool:
@@ -78,7 +78,7 @@ class Taxonomy:
         return int(self.depth.max(initial=0))
 
     def children(self, concept: int) -> list[int]:
-        """Give the children of a concept in order: each follows the subtree of the one before."""
+        """Return the children of a concept in order: each follows the subtree of the one before."""
         out, child, end = [], concept + 1, concept + int(self.size[concept])
         while child < end:
             out.append(child)
@@ -86,13 +86,13 @@ class Taxonomy:
         return out
 
     def lca(self, a: int, b: int) -> int:
-        """Give the lowest common ancestor of two concepts in the tree; one of them where it covers the other."""
+        """Return the lowest common ancestor of two concepts in the tree; one of them where it covers the other."""
         while not self.covers(a, b):
             a = int(self.parent[a])
         return a
 
     def ancestor_at_depth(self, depth: int) -> Int32s:
-        """Give int32[n]: for every concept its ancestor at a depth, or itself where it is not that deep.
+        """Return int32[n]: for every concept its ancestor at a depth, or itself where it is not that deep.
 
         In depth-first order that is the last concept up to it that is not deeper.
         """
@@ -100,7 +100,7 @@ class Taxonomy:
         return np.maximum.accumulate(np.where(self.depth <= depth, index, ROOT).astype(np.int32))
 
     def all_parents(self, concept: int) -> list[int]:
-        """Give the parents of a concept in the graph: that of the tree first; none for the root."""
+        """Return the parents of a concept in the graph: that of the tree first; none for the root."""
         tree = [int(self.parent[concept])] if concept != ROOT else []
         if self.more_parents is None:
             return tree
@@ -123,7 +123,7 @@ class Taxonomy:
         return dict(zip(reversed(label), reversed(concept.tolist()), strict=True))  # the first overwrites the later
 
     def find(self, label: str) -> list[int]:
-        """Give the concepts with this label, the first sense first; case does not matter; none = []."""
+        """Return the concepts with this label, the first sense first; case does not matter; none = []."""
         key = label.lower()
         return [self.first_sense[key], *self._further_senses.get(key, ())] if key in self.first_sense else []
 
@@ -148,7 +148,7 @@ class Taxonomy:
         return list(map(label.__getitem__, order.tolist())), concept[order]
 
     def nearest_labels(self, label: str, n: int = 5) -> list[str]:
-        """Give the labels, in lower case, that are spelled most like this one, the nearest first."""
+        """Return the labels, in lower case, that are spelled most like this one, the nearest first."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
@@ -156,7 +156,7 @@ class Taxonomy:
         return [name for name, _, _ in found]
 
     def concept(self, label: str) -> int:
-        """Give the first sense of a label, or the concept of a path; else UnknownNameError with the nearest labels."""
+        """Return the first sense of a label, or the concept of a path; else UnknownNameError with near labels."""
         senses = self.find(label)
         if senses:
             return senses[0]

@@ -44,7 +44,7 @@ class Topics:
     """the finer topics; a main topic that has none stands for itself"""
 
     def common(self, taxonomy: Taxonomy) -> int:
-        """Give the lowest concept above all main topics."""
+        """Return the lowest concept above all main topics."""
         return reduce(taxonomy.lca, self.main)
 
 
@@ -64,7 +64,7 @@ def read_topics(source: str | PathLike[str], taxonomy: Taxonomy) -> Topics:
 
 
 def find_topic(name: str, taxonomy: Taxonomy, within: int = 0) -> int:
-    """Give the concept of a label (its first sense below `within`) or of a path from the root."""
+    """Return the concept of a label (its first sense below `within`) or of a path from the root."""
     first = taxonomy.concept(name)  # refuses an unknown name with the nearest labels
     inside = [c for c in (taxonomy.find(name) or [first]) if taxonomy.covers(within, c)]
     if not inside:

@@ -1,13 +1,13 @@
 """The nouns of WordNet 3.0, embedded: the default taxonomy.
 
-The tree takes the first hypernym of each synset; the further ones are in `Taxonomy.more_parents`. The file beside this
+The tree takes the first hypernym of each synset; the further ones are in `Taxonomy.more_parents`. The file next to this
 module is made by `tools/build_wordnet.py` and is a NumPy archive of these columns, synsets in depth-first order:
 
 ==============  =====  ==========================================================================
 up              i4[n]  distance from a synset back to its parent; 1 for the root, whose parent is -1
 further         i4[2]  child and parent of each further hypernym
 label_count     u1[n]  labels of each synset
-labels          text   the labels of all synsets, one a line, the preferred one of a synset first
+labels          text   the labels of all synsets, one per line, the preferred one of a synset first
 sense           u1     per label: place of the synset among those of the label, the commonest first
 irregular       text   irregular plural, tab, singular
 ==============  =====  ==========================================================================
@@ -36,7 +36,7 @@ __all__ = ["irregular_nouns", "load_wordnet"]
 
 @cache
 def load_wordnet() -> Taxonomy:
-    """Give the taxonomy of WordNet's nouns; read once, about 0.15 s."""
+    """Return the taxonomy of WordNet's nouns; read once, about 0.15 s."""
     columns = _read("up", "further", "label_count", "labels", "sense")
     up = columns["up"]
     flat = _lines(columns["labels"])
@@ -53,7 +53,7 @@ def load_wordnet() -> Taxonomy:
 
 @cache
 def irregular_nouns() -> dict[str, str]:
-    """Give irregular plural → singular, in lower case: 'geese' → 'goose'."""
+    """Return irregular plural → singular, in lower case: 'geese' → 'goose'."""
     pairs = (line.split("\t") for line in reversed(_lines(_read("irregular")["irregular"])))
     return {plural: singular for plural, singular in pairs}  # noqa: C416 - the first of a repeated plural wins
 

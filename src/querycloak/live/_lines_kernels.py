@@ -32,7 +32,7 @@ ONES, HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 
 @inlined_kernel
 def _word(data: Bytes, at: int) -> np.uint64:
-    """Give eight bytes as one number; compiled to one load."""
+    """Return eight bytes as one number; compiled to one load."""
     word, begin = np.uint64(0), np.uint64(at)
     for i in range(8):
         word |= np.uint64(data[begin + np.uint64(i)]) << np.uint64(8 * i)
@@ -50,7 +50,7 @@ def count_lines(data: Bytes) -> int:
 
 @inlined_kernel
 def _next_below(data: Bytes, i: int, limit: int) -> int:
-    """Give the next place with a byte below the limit, or the end; eight bytes at a time."""
+    """Return the next place with a byte below the limit, or the end; eight bytes at a time."""
     low = ONES * np.uint64(limit)
     while i + 8 <= len(data):
         word = _word(data, i)
@@ -168,7 +168,7 @@ def _skip_space(data: Bytes, i: int, end: int) -> int:
 
 @kernel
 def _string_end(data: Bytes, i: int, end: int) -> int:
-    """Give the place after the closing quote of a string whose opening quote is at i, or -1."""
+    """Return the place after the closing quote of a string whose opening quote is at i, or -1."""
     i += 1
     while i < end:
         if data[i] == BACKSLASH:
@@ -181,7 +181,7 @@ def _string_end(data: Bytes, i: int, end: int) -> int:
 
 @kernel
 def _value_end(data: Bytes, i: int, end: int) -> int:
-    """Give the place after a value of JSON, or -1; nested ones are only balanced."""
+    """Return the place after a value of JSON, or -1; nested ones are only balanced."""
     if i < end and data[i] == QUOTE:
         return _string_end(data, i, end)
     depth, begin = 0, i

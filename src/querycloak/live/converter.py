@@ -80,7 +80,7 @@ class Converter:
         return Published(data.data, out.user, asker)
 
     def _waited(self, records: Int64s) -> tuple[Bytes, Int64s]:
-        """Give the bytes of records from earlier batches, which leave now, and where things stand in them."""
+        """Return the bytes of records from earlier batches, which leave now, and where things stand in them."""
         places = np.empty((len(records), 5), dtype=np.int64)
         parts: list[bytes] = []
         at = 0

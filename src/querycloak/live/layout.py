@@ -42,7 +42,7 @@ class Layout:
 
     @property
     def is_json(self) -> bool:
-        """Records are JSON objects, one a line."""
+        """Records are JSON objects, one per line."""
         return self.form.format == "jsonl"
 
     @property
@@ -100,7 +100,7 @@ class Layout:
         return text.replace(b'"', b'""') if self.form.format == "csv" else text
 
     def published(self, text: bytes) -> bytes:
-        """Give a value as a reader of the output sees it, from how it stands in quotes."""
+        """Return a value as a reader of the output sees it, from how it stands in quotes."""
         return self.plain(text) if self.is_json or self.form.format == "csv" else text
 
     def needs_quotes(self, text: bytes) -> bool:
@@ -161,7 +161,7 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _json_form(text: bytes, source: Path, columns: Mapping[str, str] | None) -> LogForm:
-    """Give the form of JSON lines, whose keys of the first good line are the columns."""
+    """Return the form of JSON lines, whose keys of the first good line are the columns."""
     names: list[str] = []
     spaces = False
     for line in text.split(b"\n"):

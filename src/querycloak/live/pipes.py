@@ -51,7 +51,7 @@ class Feed:
         return data
 
     def next(self) -> bytes:
-        """Give the next bytes; none at the end, or where the user asked to stop."""
+        """Return the next bytes; none at the end, or where the user asked to stop."""
         if not self.is_live:
             data = os.read(self._raw, self.piece)
             self.ended = not data
@@ -126,7 +126,7 @@ class Sink:
             self._file.close()
 
     def digest(self) -> str:
-        """Give the SHA-256 of all that was written."""
+        """Return the SHA-256 of all that was written."""
         return self._sha.hexdigest()
 
 

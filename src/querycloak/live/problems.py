@@ -42,7 +42,7 @@ class Problems:
         kind, sentence = WORDS[status]
         if self.stop:
             return InputError.at(
-                self.source, f"{sentence}; mend it, or skip and count such lines with --on-error skip", line
+                self.source, f"{sentence}; fix it, or skip and count such lines with --on-error skip", line
             )
         self.counts[kind] += 1
         return None

@@ -39,7 +39,7 @@ class Classifier(Protocol):
     """What finds the path of a query that comes without one."""
 
     def path(self, query: str) -> tuple[str, ...]:
-        """Give the path, or () where there is none."""
+        """Return the path, or () where there is none."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -253,7 +253,7 @@ class Reader:
         spans[good[~self._asked.tell(query[good], user[good])], lines.STATUS] = lines.RARE
 
     def _name_users(self) -> None:
-        """Give the users that are new the ids they will be published under."""
+        """Return the users that are new the ids they will be published under."""
         n = len(self.users) - len(self.ids)
         if n == 0:
             return

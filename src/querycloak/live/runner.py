@@ -41,7 +41,7 @@ LINE: Final = 64
 SAMPLE: Final = 1 << 16
 """Bytes by which the form is recognised."""
 STATS_SECONDS: Final = 10.0
-"""Seconds after which the figures of a run under way are written anew."""
+"""Seconds after which the figures of a run under way are written again."""
 STDIN: Final = Path("standard input")
 
 
@@ -56,7 +56,7 @@ class Run:
     output: Path | None = None
     """None = standard output"""
     statement: Path | None = None
-    """None = beside the output, if that is a file"""
+    """None = next to the output, if that is a file"""
     truth: Path | None = None
     stats: Path | None = None
     """also write the summary there, as JSON"""
@@ -72,7 +72,7 @@ class Run:
     """what the classifier maps to, by name"""
 
     def must_agree(self) -> dict[str, Any]:
-        """Give what a checkpoint must share with this run."""
+        """Return what a checkpoint must share with this run."""
         files = {"input": self.source, "output": self.output, "truth": self.truth}
         same = {name: None if path is None else str(path.resolve()) for name, path in files.items()}
         given = {"method": self.method, "columns": self.columns, "format": self.format, "seed": self.seed}

@@ -48,7 +48,7 @@ class Saved:
 
 
 def fingerprint(path: Path, size: int) -> str:
-    """Give the digest of the first bytes of an input, to know it again."""
+    """Return the digest of the first bytes of an input, to know it again."""
     with path.open("rb") as file:
         return hashlib.sha256(file.read(size)).hexdigest()
 
@@ -61,7 +61,7 @@ class Checkpoint:
         self.file = directory / FILE
 
     def save(self, saved: Saved) -> None:
-        """Write the state beside its place, then rename; a kill at any moment leaves the old state or the new one."""
+        """Write the state next to its place, then rename; a kill at any moment leaves the old state or the new one."""
         part = self.directory / f"{FILE}.part"
         try:
             self.directory.mkdir(mode=0o700, exist_ok=True)
@@ -90,14 +90,14 @@ class Checkpoint:
             with self.file.open("rb") as file:
                 version, saved = pickle.load(file)  # noqa: S301 - our own file: its owner was checked above
         except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError, TypeError, ValueError):
-            raise InputError.at(self.file, "the checkpoint cannot be read; remove it to begin anew") from None
+            raise InputError.at(self.file, "the checkpoint cannot be read; remove it to begin again") from None
         if version != __version__:
             problem = f"the checkpoint is of QueryCloak {version}, this is {__version__}; finish it there"
             raise InputError.at(self.file, problem)
         differ = [name for name in run if saved.run.get(name) != run[name]]
         if differ:
             told = "; ".join(f"{name} was {saved.run.get(name)!r}, now {run[name]!r}" for name in differ)
-            raise InputError.at(self.directory, f"the checkpoint is of another run: {told}; remove it to begin anew")
+            raise InputError.at(self.directory, f"the checkpoint is of another run: {told}; remove it to begin again")
         if source.stat().st_size < saved.read or fingerprint(source, saved.head) != saved.digest:
             raise InputError.at(self.directory, f"the checkpoint is of another input than {source}")
         return saved  # type: ignore[no-any-return]

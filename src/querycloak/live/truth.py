@@ -20,7 +20,7 @@ class TruthFile:
     """Appends to a truth file; only its owner may read it, from the first byte."""
 
     def __init__(self, path: Path, begin: int = 0, rows: int = 0) -> None:
-        """Open the file; go on after `begin` bytes and `rows` records, or anew."""
+        """Open the file; go on after `begin` bytes and `rows` records, or again."""
         self.rows = rows
         self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE), "r+b")
         path.chmod(PRIVATE)

@@ -1,4 +1,4 @@
-"""Output that is whole or not there: written beside its place under another name, then renamed."""
+"""Output that is whole or not there: written next to its place under another name, then renamed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def check_output(path: str | Path) -> Path:
 
 @contextmanager
 def writing(*paths: str | Path, mode: int = PUBLIC) -> Iterator[list[IO[bytes]]]:
-    """Open files beside their places, and rename them, in the order given, once all is written.
+    """Open files next to their places, and rename them, in the order given, once all is written.
 
     On any error, a kill by Ctrl-C included, what was written so far is removed and the places stay as they were.
     """

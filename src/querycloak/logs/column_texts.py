@@ -20,7 +20,7 @@ ROWS: Final = 500_000
 
 
 def role_codes(log: QueryLog, role: str) -> tuple[Codes, pl.Series] | None:
-    """Give codes and vocabulary of a role that has them."""
+    """Return codes and vocabulary of a role that has them."""
     plural = {"user": "users", "query": "queries", "url": "urls", "category": "categories"}
     if role not in plural:
         return None
@@ -29,13 +29,13 @@ def role_codes(log: QueryLog, role: str) -> tuple[Codes, pl.Series] | None:
 
 
 def gathered(codes: Codes, words: pl.Series) -> pl.Series:
-    """Give the words of codes, null where missing."""
+    """Return the words of codes, null where missing."""
     index = pl.Series(codes)
     return words.gather(index.set(index == NO_CODE, None).cast(pl.UInt32))
 
 
 def text_column(log: QueryLog, column: Column, form: LogForm, start: int, stop: int) -> pl.Series:
-    """Give some rows of a column as text, null where missing."""
+    """Return some rows of a column as text, null where missing."""
     if column.role is None:
         assert log.extra is not None
         return log.extra[column.name][start:stop].cast(pl.String)
@@ -51,7 +51,7 @@ def text_column(log: QueryLog, column: Column, form: LogForm, start: int, stop: 
 
 
 def typed_column(log: QueryLog, column: Column, form: LogForm) -> pl.Series:
-    """Give a whole column with the type it had in Parquet."""
+    """Return a whole column with the type it had in Parquet."""
     if column.role is None:
         assert log.extra is not None
         return log.extra[column.name]

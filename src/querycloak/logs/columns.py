@@ -60,7 +60,7 @@ def assign(
     surely_names: bool,
     needed: tuple[Role, ...] = ("user", "query"),
 ) -> tuple[Column, ...]:
-    """Give each column its role: those of the mapping first, the others by common names.
+    """Return each column its role: those of the mapping first, the others by common names.
 
     Unless they are `surely_names`, the names may be the first line of the data, and no error shows them.
     """

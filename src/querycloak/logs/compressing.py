@@ -18,7 +18,7 @@ __all__ = ["compressing"]
 
 @contextmanager
 def compressing(raw: IO[bytes], compression: Compression) -> Iterator[Any]:
-    """Give a stream that packs what is written to it; no name and no time of writing goes into the file."""
+    """Return a stream that packs what is written to it; no name and no time of writing goes into the file."""
     if compression == "gz":
         with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as stream:
             yield stream

@@ -11,7 +11,7 @@ PAGE: Final = 4096
 
 
 def available_memory() -> int | None:
-    """Give the bytes that this process may still take; None where the system does not say.
+    """Return the bytes that this process may still take; None where the system does not say.
 
     The least of what the machine has free, what its control group leaves, and what its address-space limit leaves.
     """

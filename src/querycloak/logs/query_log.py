@@ -57,7 +57,7 @@ class QueryLog:
     form: LogForm | None = None
     """how it lay in the file; None = made in memory"""
     problems: dict[str, int] = field(default_factory=dict)
-    """what the reader had to mend or pass over, counted by kind"""
+    """what the reader had to fix or pass over, counted by kind"""
 
     def __len__(self) -> int:
         return len(self.user)
@@ -75,7 +75,7 @@ class QueryLog:
         urls: list[str | None] | None = None,
         categories: list[str | None] | None = None,
     ) -> Self:
-        """Make a log from plain lists, one entry a row.
+        """Make a log from plain lists, one entry per row.
 
         >>> QueryLog.of(["ann", "bob", "ann"], ["tea", "tea", "green tea"])
         QueryLog(3 rows, 2 users, 2 distinct queries)

@@ -40,7 +40,7 @@ def read_log(
 
     `columns` says which column plays which role (role → name in the file, or position from 1); without it, columns are
     known by the names that logs commonly use. `format` is one of aol, csv, excite, jsonl, parquet, tsv, ubi; without
-    it, the content tells. Rows keep their order in the file. What had to be mended is counted in `problems`.
+    it, the content tells. Rows keep their order in the file. What had to be fixed is counted in `problems`.
     """
     check_format(format)
     place = Path(path)

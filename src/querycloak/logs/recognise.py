@@ -44,7 +44,7 @@ def recognise_text(sample: bytes, path: Path) -> str:
 
 
 def table_form(sample: bytes, path: Path, name: str, mapping: Mapping[str, str] | None) -> LogForm:
-    """Give the form of a table of text; `name` is its format, with 'tsv' for all that tabs separate."""
+    """Return the form of a table of text; `name` is its format, with 'tsv' for all that tabs separate."""
     separator = SEPARATORS[name]
     rows = first_rows(sample, separator)
     if not rows:

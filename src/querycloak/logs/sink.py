@@ -41,7 +41,7 @@ def write_log(log: QueryLog, path: str | Path, form: LogForm | None = None) -> N
 
 
 def fit_form(log: QueryLog, form: LogForm | None = None, without: frozenset[str] = frozenset()) -> LogForm:
-    """Give the form with exactly the columns that the log has: others are left out, new ones come last."""
+    """Return the form with exactly the columns that the log has: others are left out, new ones come last."""
     form = form or log.form or LogForm("tsv", ())
     check_format(form.format)
     roles = {role for role in DEFAULT_NAMES if getattr(log, role) is not None} - without
@@ -80,7 +80,7 @@ def _write_text(stream: Any, log: QueryLog, form: LogForm, path: str | Path) -> 
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Give a name that no column has yet."""
+    """Return a name that no column has yet."""
     while name in taken:
         name += "_"
     taken.add(name)

@@ -1,4 +1,4 @@
-"""Text in blocks of whole lines: valid UTF-8, without NUL, with what had to be mended counted."""
+"""Text in blocks of whole lines: valid UTF-8, without NUL, with what had to be fixed counted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["BLOCK", "TextBlocks"]
 
 BLOCK: Final = 1 << 24
-"""Bytes read at once: large enough for speed, small beside the log that is built."""
+"""Bytes read at once: large enough for speed, small next to the log that is built."""
 LONGEST_LINE: Final = 1 << 26
 BOM: Final = b"\xef\xbb\xbf"
 REPLACEMENT: Final = "\ufffd".encode()
@@ -43,14 +43,14 @@ class TextBlocks:
         _refuse_binary(self._rest, path)
 
     def sample(self, size: int = 1 << 16) -> bytes:
-        """Give the first bytes, mended but not counted and not consumed, without a line that is cut."""
+        """Return the first bytes, fixed but not counted and not consumed, without a line that is cut."""
         start = self._rest[: max(size, self._rest.find(b"\n") + 1)]
         if len(self._rest) > len(start):
             start = start[: start.rfind(b"\n") + 1] or self._rest
         return start.replace(b"\r\n", b"\n").replace(b"\0", REPLACEMENT).decode("utf-8", "replace").encode()
 
     def blocks(self, *, quoted: bool = False) -> Iterator[tuple[int, bytes]]:
-        """Give (number of the first line, block); each block ends with a line end.
+        """Return (number of the first line, block); each block ends with a line end.
 
         With `quoted`, a line end inside a quoted field (CSV) is not the end of a line.
         """

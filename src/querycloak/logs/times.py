@@ -40,7 +40,7 @@ def choose_pattern(texts: pl.Series) -> str:
 
 
 def parse_times(texts: pl.Series, pattern: str) -> Times:
-    """Give seconds since 1970-01-01 UTC: int64[n], MISSING_TIME where the text is missing or does not parse."""
+    """Return seconds since 1970-01-01 UTC: int64[n], MISSING_TIME where the text is missing or does not parse."""
     if pattern in {"epoch", "epoch_ms"}:
         numbers = texts.cast(pl.Int64, strict=False)
         if numbers.null_count() > texts.null_count():
@@ -63,7 +63,7 @@ def parse_times(texts: pl.Series, pattern: str) -> Times:
 
 
 def format_times(times: Times, pattern: str) -> pl.Series:
-    """Give times as text again, null where missing."""
+    """Return times as text again, null where missing."""
     seconds = pl.Series("time", times)
     seconds = seconds.set(seconds == MISSING_TIME, None)
     if pattern == "epoch":

@@ -89,7 +89,7 @@ def _own_categories(log: QueryLog) -> EventCategories:
 
 
 def _sites(addresses: pl.Series, directory: SiteDirectory) -> npt.NDArray[np.int32]:
-    """Give the category of each address by its domain alone; -1 for none and for Wikipedia."""
+    """Return the category of each address by its domain alone; -1 for none and for Wikipedia."""
     host = split_addresses(addresses)["host"]
     found = categorise(host, directory)
     found[host.str.contains(_SKIPPED).fill_null(value=False).to_numpy()] = NO_CODE
@@ -97,7 +97,7 @@ def _sites(addresses: pl.Series, directory: SiteDirectory) -> npt.NDArray[np.int
 
 
 def _clicked(log: QueryLog, row: npt.NDArray[np.int64], directory: SiteDirectory) -> npt.NDArray[np.int32]:
-    """Give the category of the best-ranked listed click of each event: int32[events]."""
+    """Return the category of the best-ranked listed click of each event: int32[events]."""
     out = np.full(len(row), NO_CODE, dtype=np.int32)
     if log.url is None or log.urls is None:
         return out

@@ -20,7 +20,7 @@ ROOT_NAMES: Final = frozenset({"top"})
 
 
 def split_path(path: str, separator: str) -> tuple[str, ...] | None:
-    """Give the levels of a path without the root, or None where a level is empty.
+    """Return the levels of a path without the root, or None where a level is empty.
 
     >>> split_path("Top/Sports/Rowing", "/"), split_path("Sports: Rowing", ":"), split_path("Sports//Rowing", "/")
     (('Sports', 'Rowing'), ('Sports', 'Rowing'), None)
@@ -53,7 +53,7 @@ class CategoryTree:
         return len(self._chains)
 
     def node(self, path: tuple[str, ...] | None) -> int:
-        """Give the node of a path cut to the depth; a new one is added."""
+        """Return the node of a path cut to the depth; a new one is added."""
         if path is None:
             raise ValueError("a category path has an empty level")
         cut = path[: self.depth]
@@ -65,7 +65,7 @@ class CategoryTree:
         return node
 
     def _chain(self, cut: tuple[str, ...]) -> list[int]:
-        """Give the sets of a new node: its branches from depth 1 down, then its own."""
+        """Return the sets of a new node: its branches from depth 1 down, then its own."""
         if not self.borrows or not cut:
             return [self._new_set()]
         sets, above, new = [], -1, self.sets

@@ -51,7 +51,7 @@ _ENDINGS: Final = (
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _NOT_FOUND: Final = (NO_CODE, "")
 _WORDS_KEPT: Final = 1_000_000
-"""Words remembered at most; then the memory starts anew."""
+"""Words remembered at most; then the memory starts again."""
 
 
 class Word:
@@ -136,7 +136,7 @@ class Lexicon:
         return self._stem_of.get(word) or self._stems_of([word])[0]
 
     def find(self, words: Sequence[Word]) -> int:
-        """Give the concept whose label these words are, or -1."""
+        """Return the concept whose label these words are, or -1."""
         return words[0].concept if len(words) == 1 else self._find(words)[0]
 
     def how(self, words: Sequence[Word]) -> str:
@@ -182,7 +182,7 @@ class _Words(dict[str, Word]):
 
 
 def singulars(word: str, irregular: dict[str, str]) -> list[str]:
-    """Give the forms that a noun may have in the singular, the likeliest first.
+    """Return the forms that a noun may have in the singular, the likeliest first.
 
     >>> singulars("knives", {"knives": "knife"}), singulars("ponies", {})
     (['knife', 'knive'], ['ponie', 'pony'])
@@ -194,14 +194,14 @@ def singulars(word: str, irregular: dict[str, str]) -> list[str]:
 
 
 def irregular_nouns() -> dict[str, str]:
-    """Give WordNet's irregular plurals; they hold for the English labels of any taxonomy."""
+    """Return WordNet's irregular plurals; they hold for the English labels of any taxonomy."""
     from querycloak.knowledge.wordnet import irregular_nouns as wordnet
 
     return wordnet()
 
 
 def _in_order(taxonomy: Taxonomy, weight: npt.NDArray[Any] | None) -> list[tuple[str, int]]:
-    """Give (label, concept) so that of those with the same label the one to take comes first."""
+    """Return (label, concept) so that of those with the same label the one to take comes first."""
     flat = list(chain.from_iterable(taxonomy.labels))
     concept = np.repeat(np.arange(len(taxonomy)), np.fromiter(map(len, taxonomy.labels), np.int64, len(taxonomy)))
     if taxonomy.sense is not None:
@@ -213,7 +213,7 @@ def _in_order(taxonomy: Taxonomy, weight: npt.NDArray[Any] | None) -> list[tuple
 
 
 def _without_stop_words(text: str) -> str:
-    """Give a label without its stop words where something telling is left: two words, or all but the articles."""
+    """Return a label without its stop words where something telling is left: two words, or all but the articles."""
     words = text.split()
     less = [word for word in words if word not in STOP_WORDS]
     if len(less) == len(words) or not less:
@@ -222,7 +222,7 @@ def _without_stop_words(text: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """Give the parts of a directory's double label: 'swimming and diving' is found by 'diving' (Batet, Example 2)."""
+    """Return the parts of a directory's double label: 'swimming and diving' is found by 'diving' (Batet, Example 2)."""
     words = text.split()
     if words.count("and") != 1 or "and" in {words[0], words[-1]}:
         return []

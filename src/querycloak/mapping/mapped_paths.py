@@ -29,7 +29,7 @@ class MappedPaths:
         return f"MappedPaths({self._mapper!r})"
 
     def path(self, query: str) -> tuple[str, ...]:
-        """Give the path of the query's first concept, or () where it has none."""
+        """Return the path of the query's first concept, or () where it has none."""
         found = self._known.pop(query, None)
         if found is None:
             concept = first_concept(self._mapper.concepts(query))
@@ -51,7 +51,7 @@ class LazyPaths:
         self._made: MappedPaths | None = None
 
     def path(self, query: str) -> tuple[str, ...]:
-        """Give the path of the query's first concept, or () where it has none."""
+        """Return the path of the query's first concept, or () where it has none."""
         if self._made is None:
             self._made = MappedPaths(self._make())
         return self._made.path(query)

@@ -36,7 +36,7 @@ __all__ = ["Mapper", "QueryConcepts", "map_log"]
 
 DEFAULT_MODE: Final[Mode] = "segments"
 _QUERIES_KEPT: Final = 100_000
-"""Queries remembered one by one at most; then the memory starts anew."""
+"""Queries remembered one by one at most; then the memory starts again."""
 _BLOCK: Final = 20_000
 """Queries that are mapped in one go, between two words of progress."""
 
@@ -54,7 +54,7 @@ class QueryConcepts:
         return len(self.start) - 1
 
     def of(self, query: int) -> list[int]:
-        """Give the concepts of one query, by its code."""
+        """Return the concepts of one query, by its code."""
         found: list[int] = self.concept[self.start[query] : self.start[query + 1]].tolist()
         return found
 
@@ -102,7 +102,7 @@ class Mapper:
         return f"Mapper({self.taxonomy!r}, {self.mode})"
 
     def concepts(self, text: str) -> tuple[int, ...]:
-        """Give the concepts of a query, one per unit, -1 where a unit has none; at least one."""
+        """Return the concepts of a query, one per unit, -1 where a unit has none; at least one."""
         category = self._category(text)
         return self._by_words(text) if category == NO_CODE else (category,)
 
@@ -125,7 +125,7 @@ class Mapper:
         return Trace(text, self.mode, tuple(done), self.taxonomy, self.lexicon, self._category(text))
 
     def explain(self, text: str) -> list[tuple[str, list[str]]]:
-        """Give the steps of a query's mapping: (title, lines)."""
+        """Return the steps of a query's mapping: (title, lines)."""
         return self.map_query(text).explain()
 
     def map_queries(
@@ -173,7 +173,7 @@ class Mapper:
         return blocks
 
     def _category(self, text: str) -> int:
-        """Give the category of a query that is the address of a listed site, or -1."""
+        """Return the category of a query that is the address of a listed site, or -1."""
         if self.directory is None:
             return NO_CODE
         from querycloak.mapping.sites import categorise, site_of_query
@@ -201,7 +201,7 @@ class Mapper:
 
 
 def map_log(log: QueryLog, mapper: Mapper, progress: Progress = QUIET) -> ConceptLog:
-    """Give the concepts of every query event of a log: one row per (event, unit), in the order of the log."""
+    """Return the concepts of every query event of a log: one row per (event, unit), in the order of the log."""
     found = mapper.map_queries(log.queries, progress=progress)
     row = np.flatnonzero(log.event).astype(np.int64)
     query = log.query[row]
@@ -218,7 +218,7 @@ def map_log(log: QueryLog, mapper: Mapper, progress: Progress = QUIET) -> Concep
 
 
 def map_text(text: str, lexicon: Lexicon, mode: str) -> tuple[int, ...]:
-    """Give the concepts of a query's units."""
+    """Return the concepts of a query's units."""
     find = MODES[mode]
     units = [
         unit.concept
@@ -229,7 +229,7 @@ def map_text(text: str, lexicon: Lexicon, mode: str) -> tuple[int, ...]:
 
 
 def read_query(text: str, lexicon: Lexicon) -> list[tuple[list[Word], str, tuple[tuple[int, int], ...]]]:
-    """Give the clauses of a query: words, their classes, and the noun phrases.
+    """Return the clauses of a query: words, their classes, and the noun phrases.
 
     A query without a noun phrase has one all the same, its last word that is no stop word and no number: people search
     for "swim" and "sexy" too.

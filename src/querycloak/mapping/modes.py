@@ -31,7 +31,7 @@ class Unit(NamedTuple):
 
 
 def by_phrases(words: Sequence[Word], classes: str, phrases: Sequence[tuple[int, int]], lexicon: Lexicon) -> list[Unit]:
-    """Give one unit per phrase: the longest end of it, without stop words, that is a label."""
+    """Return one unit per phrase: the longest end of it, without stop words, that is a label."""
     del classes
     longest = lexicon.longest
     units = []
@@ -53,7 +53,7 @@ def by_phrases(words: Sequence[Word], classes: str, phrases: Sequence[tuple[int,
 def by_segments(
     words: Sequence[Word], classes: str, phrases: Sequence[tuple[int, int]], lexicon: Lexicon
 ) -> list[Unit]:
-    """Give one unit per label that covers words, the longest from the left, and one per phrase that none touches.
+    """Return one unit per label that covers words, the longest from the left, and one per phrase that none touches.
 
     A label begins with a word that is no stop word. A single word counts only if it is a noun here: the noun
     "free" of WordNet is not what "free software" means.
@@ -82,7 +82,7 @@ def by_segments(
 
 
 def _untouched(phrases: Sequence[tuple[int, int]], units: list[Unit]) -> list[Unit]:
-    """Give a unit without concept for each phrase that no unit touches; both are in order."""
+    """Return a unit without concept for each phrase that no unit touches; both are in order."""
     missed = []
     at = 0
     for start, end in phrases:

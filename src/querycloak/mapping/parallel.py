@@ -43,7 +43,7 @@ class WorkerError(Exception):
 
 
 def workers_for(queries: int, asked: int | None) -> int:
-    """Give the number of processes for so many queries: as asked, or as many as pay."""
+    """Return the number of processes for so many queries: as asked, or as many as pay."""
     if asked is not None:
         return max(1, asked)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -42,7 +42,7 @@ _VERB_AFTER_NOUN_AT_END = re.compile("(?<=[dagn])v$")
 
 
 def word_class(word: str, tag: str, known: bool) -> str:
-    """Give the letter of a word's class from its tag; `known` = the tag comes from the lexicon, not from the ending.
+    """Return the letter of a word's class from its tag; `known` = the tag comes from the lexicon, not from the ending.
 
     The tagger knows one tag a word, that of newspapers, and queries are lists of nouns. So the third person ("plays",
     "bears") counts as a plural, and a guess by ending that an unknown word is a verb or adverb ("-ate", "-ly") as none.
@@ -65,7 +65,7 @@ def word_class(word: str, tag: str, known: bool) -> str:
 
 
 def read_classes(classes: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Give the classes of a clause, mended by their neighbours, and its noun phrases; short clauses are remembered."""
+    """Return the classes of a clause, fixed by their neighbours, and its noun phrases; short clauses are remembered."""
     return _remembered(classes) if len(classes) <= _SHORT else _read(classes)
 
 
@@ -79,7 +79,7 @@ def in_context(classes: str) -> str:
 
 
 def noun_phrases(classes: str) -> tuple[tuple[int, int], ...]:
-    """Give start and end of the noun phrases of a clause, left to right.
+    """Return start and end of the noun phrases of a clause, left to right.
 
     >>> noun_phrases("nvdann"), noun_phrases("gsdn"), noun_phrases("sva")
     (((0, 1), (2, 6)), ((0, 1), (2, 4)), ())

@@ -45,12 +45,12 @@ PathsOf = Callable[[str], RowPaths]
 
 
 def first_concept(concepts: tuple[int, ...] | list[int]) -> int:
-    """Give the first concept of a query that the taxonomy has, or -1: a record goes to one node."""
+    """Return the first concept of a query that the taxonomy has, or -1: a record goes to one node."""
     return next((c for c in concepts if c != NO_CODE), NO_CODE)
 
 
 def concept_path(taxonomy: Taxonomy, concept: int) -> tuple[str, ...]:
-    """Give the path of a concept without the root, by number: two concepts may share a label."""
+    """Return the path of a concept without the root, by number: two concepts may share a label."""
     if concept == NO_CODE:
         return UNCLASSIFIED
     return tuple(str(c) for c in reversed(taxonomy.ancestors(concept)[:-1]))

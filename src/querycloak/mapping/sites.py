@@ -29,7 +29,7 @@ _MAX_CUTS: Final = 16  # parts that are dropped from a path one by one; longer p
 
 
 def categorise(urls: Sequence[str] | pl.Series, directory: SiteDirectory) -> npt.NDArray[np.int32]:
-    """Give the category of each address: int32[len(urls)], -1 where the directory has none.
+    """Return the category of each address: int32[len(urls)], -1 where the directory has none.
 
     The longest listed host and path is taken, then the host, then the registered domain.
     """

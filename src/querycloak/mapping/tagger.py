@@ -47,7 +47,7 @@ class Tagger:
         self._module, self._lexicon = _textblob()
 
     def tag(self, word: str) -> tuple[str, bool]:
-        """Give the tag of a lower-case word, and whether the lexicon knows the word.
+        """Return the tag of a lower-case word, and whether the lexicon knows the word.
 
         >>> Tagger().tag("diving"), Tagger().tag("irish"), Tagger().tag("qwyjibo")
         (('VBG', True), ('NNP', True), ('NN', False))

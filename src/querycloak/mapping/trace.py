@@ -27,15 +27,15 @@ class ClauseTrace:
     units: tuple[Unit, ...]
 
     def text(self, start: int, end: int) -> str:
-        """Give the words from start to end as text."""
+        """Return the words from start to end as text."""
         return " ".join(word.text for word in self.words[start:end])
 
     def content(self, start: int, end: int) -> list[Word]:
-        """Give the words from start to end that are no stop words."""
+        """Return the words from start to end that are no stop words."""
         return [word for word in self.words[start:end] if not word.stop]
 
     def dropped(self) -> list[str]:
-        """Give the words, other than stop words, that no concept covers."""
+        """Return the words, other than stop words, that no concept covers."""
         covered = {i for unit in self.units if unit.concept != NO_CODE for i in range(unit.start, unit.end)}
         return [word.text for i, word in enumerate(self.words) if i not in covered and not word.stop]
 
@@ -88,7 +88,7 @@ class Trace:
         return [word for clause in self.clauses for word in clause.dropped()]
 
     def explain(self) -> list[tuple[str, list[str]]]:
-        """Give the steps as (title, lines)."""
+        """Return the steps as (title, lines)."""
         phrases = [(clause, start, end) for clause in self.clauses for start, end in clause.phrases]
         kept = [clause.content(start, end) for clause, start, end in phrases]
         site = self._site()

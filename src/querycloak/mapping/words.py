@@ -41,7 +41,7 @@ _OUTER = "\"'()[]{}<>,;:!?+"
 
 
 def fold(text: str) -> str:
-    """Give the text in lower case, without accents, with plain apostrophes."""
+    """Return the text in lower case, without accents, with plain apostrophes."""
     text = text.lower()
     if text.isascii():
         return text
@@ -50,7 +50,7 @@ def fold(text: str) -> str:
 
 
 def clauses(text: str) -> list[list[str]]:
-    """Give the words of each clause: what stands between marks such as commas, and each web address for itself."""
+    """Return the words of each clause: what stands between marks such as commas, and each web address for itself."""
     text = fold(text)
     if "-" in text:
         text = _EXCLUDED.sub("", text)
@@ -72,7 +72,7 @@ def clauses(text: str) -> list[list[str]]:
 
 
 def label_text(label: str) -> str:
-    """Give the words of a label, joined by spaces: read like a query, but as one clause, and never as an address.
+    """Return the words of a label, joined by spaces: read like a query, but as one clause, and never as an address.
 
     >>> label_text("Alzheimer's_disease"), label_text("U.S. waters"), label_text("merry-go-round")
     ('alzheimer disease', 'u.s waters', 'merry go round')
@@ -84,7 +84,7 @@ def label_text(label: str) -> str:
 
 
 def address_words(piece: str) -> list[str] | None:
-    """Give the words of a web address, without www, com and the like; None where the piece is not an address."""
+    """Return the words of a web address, without www, com and the like; None where the piece is not an address."""
     piece = piece.strip(_OUTER)
     if len(piece) > MAX_ADDRESS or not _ADDRESS.fullmatch(piece):
         return None

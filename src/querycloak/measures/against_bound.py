@@ -19,7 +19,7 @@ __all__ = ["against_bound"]
 
 
 def against_bound(rates: Sequence[float], ks: Sequence[int]) -> tuple[float, float]:
-    """Give the two-sample statistic D of the rates against 1/k, and its p-value in the limit of large samples.
+    """Return the two-sample statistic D of the rates against 1/k, and its p-value in the limit of large samples.
 
     A large p says only that the rates do not differ from 1/k in distribution. Whether each is below 1/k is another
     question, and answered one by one.
@@ -34,7 +34,7 @@ def against_bound(rates: Sequence[float], ks: Sequence[int]) -> tuple[float, flo
 
 
 def _survival(x: float) -> float:
-    """Give P(K > x) of Kolmogorov's distribution."""
+    """Return P(K > x) of Kolmogorov's distribution."""
     if x < 0.2:  # the alternating series needs many terms here, and the value is 1 to ten digits
         return 1.0
     total = 2 * sum((-1) ** (j - 1) * math.exp(-2 * (j * x) ** 2) for j in range(1, 101))

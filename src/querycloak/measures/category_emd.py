@@ -34,7 +34,7 @@ Int64s = npt.NDArray[np.int64]
 def user_distances(
     before: tuple[Int32s, list[tuple[str, ...]]], after: tuple[Int32s, list[tuple[str, ...]]], users: int
 ) -> tuple[Int64s, Int64s]:
-    """Give distance and largest possible distance of each user, int64[users] twice.
+    """Return distance and largest possible distance of each user, int64[users] twice.
 
     `before` and `after` are (user int32[n], path of each row); a path has no root, and () is the root itself.
 
@@ -72,7 +72,7 @@ def category_emd(
     paths: PathsOf,
     release_paths: PathsOf,
 ) -> list[Score]:
-    """Give the mean distance of a user, and the share that all distances have of the largest possible.
+    """Return the mean distance of a user, and the share that all distances have of the largest possible.
 
     Needs the truth of the release, to know whose the published ids are; gives nothing without.
     """

@@ -30,7 +30,7 @@ class Tree:
         self._merged, self._height = ward(distance * distance)
 
     def within(self) -> npt.NDArray[np.float64]:
-        """Give the inner sum of squares (sum over pairs of d² / size) with n, n - 1, … 1 clusters: float64[n]."""
+        """Return the inner sum of squares (sum over pairs of d² / size) with n, n - 1, … 1 clusters: float64[n]."""
         return np.concatenate([[0.0], np.cumsum(self._height / 2)])
 
     def best_cut(self) -> int:
@@ -49,7 +49,7 @@ class Tree:
         return int(clusters[np.argmax(index)])
 
     def cut(self, clusters: int) -> npt.NDArray[np.int32]:
-        """Give each user's cluster when there are so many: int32[n], the lowest user of the cluster."""
+        """Return each user's cluster when there are so many: int32[n], the lowest user of the cluster."""
         label = np.arange(self.n, dtype=np.int32)
         above = label.copy()
         for low, high in self._merged[: max(self.n - clusters, 0)].tolist():
@@ -65,7 +65,7 @@ def _entropy(labels: Ints) -> float:
 
 
 def partition_distance(a: Ints, b: Ints) -> float:
-    """Give López de Mántaras' distance of two partitions, 0 to 1 (Batet et al. 2013, eq. 8).
+    """Return López de Mántaras' distance of two partitions, 0 to 1 (Batet et al. 2013, eq. 8).
 
     dPart = (2 H(A, B) - H(A) - H(B)) / H(A, B), H the entropy of a partition; 0 where both are one cluster.
     """

@@ -16,7 +16,7 @@ __all__ = ["query_counts"]
 
 
 def query_counts(log: QueryLog, release: Release) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Give (before, after): float64[distinct queries of both], counts of query events and of published rows.
+    """Return (before, after): float64[distinct queries of both], counts of query events and of published rows.
 
     The codes are those of the log's vocabulary, then the queries that occur in the release only.
     """

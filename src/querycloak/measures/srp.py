@@ -91,7 +91,7 @@ def _first_concept(concepts: ConceptLog, n_queries: int) -> Int32s:
 
 
 def _by_site(log: QueryLog, directory: SiteDirectory, resolver: Resolver | None) -> Int32s:
-    """Give each query text the most frequent category of its events: int32[distinct queries]."""
+    """Return each query text the most frequent category of its events: int32[distinct queries]."""
     found = query_categories(log, directory, resolver)
     listed = found.category != NO_CODE
     width = len(directory.taxonomy)
@@ -105,7 +105,7 @@ def _by_site(log: QueryLog, directory: SiteDirectory, resolver: Resolver | None)
 
 
 def _of_text(words: pl.Series, vocabulary: pl.Series, category: Int32s) -> Int32s:
-    """Give the category of texts that stand in the log's vocabulary: int32[len(words)], -1 for others."""
+    """Return the category of texts that stand in the log's vocabulary: int32[len(words)], -1 for others."""
     import polars as pl
 
     there = pl.DataFrame({"text": vocabulary, "category": pl.Series(category)}).unique("text", keep="first")

@@ -26,7 +26,7 @@ def stream_flow(
     random: Randomness,  # noqa: ARG001 - all measures are called alike
     progress: Progress = QUIET,
 ) -> list[Score]:
-    """Give the share of records that left, the mean delay, the mean size of the query bags, and the waiting users."""
+    """Return the share of records that left, the mean delay, the mean size of the query bags, and the waiting users."""
     progress.start("measure: stream flow")
     figures = release.statement.figures
     levels = {name.removeprefix(LEVEL): n for name, n in figures.items() if name.startswith(LEVEL)}

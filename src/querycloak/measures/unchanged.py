@@ -59,7 +59,7 @@ def unchanged(
 
 
 def share_in_common(before: tuple[Codes, Codes], after: tuple[Codes, Codes]) -> float:
-    """Give the share of the pairs (user, thing) after that are also before, as a bag intersection.
+    """Return the share of the pairs (user, thing) after that are also before, as a bag intersection.
 
     >>> share_in_common((np.array([0, 0, 1]), np.array([5, 5, 7])), (np.array([0, 0, 1]), np.array([5, 7, 7])))
     0.6666666666666666

@@ -1,4 +1,4 @@
-"""A release on disk: the published table, and its statement beside it, bound to each other by digests.
+"""A release on disk: the published table, and its statement next to it, bound to each other by digests.
 
 The digests find an edited statement and a table that it does not belong to. They are no signature: whoever can change
 both files can write a new pair.
@@ -45,18 +45,18 @@ class StatementFile(msgspec.Struct, forbid_unknown_fields=True):
     digest: str = ""
 
     def own_digest(self) -> str:
-        """Give the SHA-256 of all else in sorted JSON without spaces."""
+        """Return the SHA-256 of all else in sorted JSON without spaces."""
         rest = {k: v for k, v in _plain(self).items() if k != "digest"}
         return hashlib.sha256(msgspec.json.encode(rest, order="sorted")).hexdigest()
 
 
 def statement_path(release: str | Path) -> Path:
-    """Give the place of a release's statement."""
+    """Return the place of a release's statement."""
     return Path(f"{release}{SUFFIX}")
 
 
 def write_release(release: Release, path: str | Path) -> None:
-    """Write a release and its statement: both beside, then both renamed, the statement last.
+    """Write a release and its statement: both under temporary names, then both renamed, the statement last.
 
     Figures that are not finite are left out of the statement: JSON has no word for them.
     """
@@ -73,7 +73,7 @@ def write_release(release: Release, path: str | Path) -> None:
 
 
 def sealed_statement(kind: ReleaseKind, statement: PrivacyStatement, form: LogForm, sha: str) -> bytes:
-    """Give what the statement's file holds, with the digests of the release and of itself."""
+    """Return what the statement's file holds, with the digests of the release and of itself."""
     file = StatementFile(VERSION, kind, statement, form, sha)
     file.digest = file.own_digest()
     return msgspec.json.format(msgspec.json.encode(_plain(file)), indent=2) + b"\n"
@@ -112,7 +112,7 @@ def read_statement(path: str | Path) -> PrivacyStatement:
 
 def _read_statement_file(path: Path, release: Path) -> StatementFile:
     if path != release and not path.exists():
-        raise InputError.at(release, f"its statement is missing; expected {path.name} beside it")
+        raise InputError.at(release, f"its statement is missing; expected {path.name} next to it")
     with guarded(path), path.open("rb") as raw:
         content = raw.read(LONGEST_STATEMENT)
     try:
@@ -128,12 +128,12 @@ def _read_statement_file(path: Path, release: Path) -> StatementFile:
 
 
 def _plain(file: StatementFile) -> dict[str, Any]:
-    """Give the file as plain values; numbers of NumPy become Python's."""
+    """Return the file as plain values; numbers of NumPy become Python's."""
     return dict(msgspec.to_builtins(file, enc_hook=lambda value: value.item()))
 
 
 def _with_numbers(log: QueryLog) -> QueryLog:
-    """Give extra columns that the form calls numbers their type again."""
+    """Return extra columns that the form calls numbers their type again."""
     if log.extra is None or log.form is None:
         return log
     texts = {name for name, kind in log.extra.schema.items() if kind == pl.String}

@@ -1,7 +1,7 @@
 """The ledger of privacy budget: what each user has spent over all releases, in a SQLite file, never given back.
 
 A ledger is made for one budget: ε per user, cut into a number of draws of ε / draws each. It counts draws, which are
-whole numbers, so nothing is lost or won by rounding. Users stand in it as keyed hashes; the key lies beside it in
+whole numbers, so nothing is lost or won by rounding. Users stand in it as keyed hashes; the key lies next to it in
 `FILE.key` (mode 0600).
 
 Order of events: `reserve` commits the draws to disk, then the release is drawn and written. A crash in between costs
@@ -207,7 +207,7 @@ def _key_path(path: Path) -> Path:
 
 
 def _read_key(path: Path, *, make: bool) -> bytes:
-    """Read the key beside the ledger; make it, once among all processes, where the ledger is new."""
+    """Read the key next to the ledger; make it, once among all processes, where the ledger is new."""
     file = _key_path(path)
     if make and not file.exists():
         draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")

@@ -67,7 +67,7 @@ def publish(
 
 
 def _only_used(codes: npt.NDArray[np.integer[Any]], words: pl.Series) -> tuple[Int32s, pl.Series]:
-    """Code anew by first appearance, and keep only the words that occur: a release carries nothing else."""
+    """Code again by first appearance, and keep only the words that occur: a release carries nothing else."""
     used, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     by_first = np.argsort(first, kind="stable")
     new_of_used = np.empty(len(used), dtype=np.int32)

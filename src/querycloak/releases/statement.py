@@ -10,7 +10,7 @@ __all__ = ["PrivacyStatement"]
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyStatement:
-    """What a release promises and what it does not: written beside it as `<output>.statement.json`."""
+    """What a release promises and what it does not: written next to it as `<output>.statement.json`."""
 
     method: str
     settings: dict[str, Any]
@@ -49,14 +49,14 @@ class PrivacyStatement:
         return 1 / self.parameters["k"] if "k" in self.parameters else None
 
     def seeded(self) -> PrivacyStatement:
-        """Give the statement with what a seed costs, whatever the method."""
+        """Return the statement with what a seed costs, whatever the method."""
         open_to = (
             "made with a seed: who knows or guesses it can undo ids, draws and noise; for experiments, not to publish"
         )
         return replace(self, does_not_cover=(*self.does_not_cover, open_to))
 
     def short(self) -> str:
-        """Give the lines that the command line prints."""
+        """Return the lines that the command line prints."""
         rows_in = f"{self.counts_in['rows']:,} rows in, " if "rows" in self.counts_in else ""
         lines = [f"{self.method}: {rows_in}{self.counts_out.get('rows', 0):,} rows out", f"guarantee: {self.model}"]
         lines += [f"  covers: {text}" for text in self.covers]

@@ -95,12 +95,12 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _codes(words: pl.Series) -> dict[str, int]:
-    """Give escaped id → code."""
+    """Return escaped id → code."""
     return {escaped(word): code for code, word in enumerate(words.to_list())}
 
 
 def escaped(word: str) -> str:
-    """Give an id as it stands in the file."""
+    """Return an id as it stands in the file."""
     for plain, written in _ESCAPES:
         word = word.replace(plain, written)
     return word

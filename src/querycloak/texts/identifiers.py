@@ -47,7 +47,7 @@ KINDS: Final = tuple(_PATTERNS)
 
 
 def find_identifiers(queries: pl.Series) -> npt.NDArray[np.uint8]:
-    """Find which kinds of identifiers each query holds: uint8[n], one bit a kind."""
+    """Find which kinds of identifiers each query holds: uint8[n], one bit per kind."""
     mask = np.zeros(len(queries), dtype=np.uint8)
     lowered = queries.str.to_lowercase()
     for bit, (kind, pattern) in enumerate(_PATTERNS.items()):
@@ -59,7 +59,7 @@ def find_identifiers(queries: pl.Series) -> npt.NDArray[np.uint8]:
 
 
 def names_of(mask: int) -> list[str]:
-    """Give the kinds that a mask stands for."""
+    """Return the kinds that a mask stands for."""
     return [kind for bit, kind in enumerate(KINDS) if mask >> bit & 1]
 
 

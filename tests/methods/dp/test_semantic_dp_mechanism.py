@@ -143,7 +143,7 @@ def test_draws_follow_the_formula(criterion, epsilon, n):
 
 
 def test_running_out_of_words_changes_no_chances():
-    """With words for one draw at a time, most draws run out in the middle. To begin them anew would be a bias."""
+    """With words for one draw at a time, most draws run out in the middle. To begin them again would be a bias."""
 
     class Trickle:
         """Gives two words at a time: enough for a cell, never for a cell and a concept in it."""

@@ -12,7 +12,7 @@ import querycloak as qc
 
 pytestmark = [
     pytest.mark.data,
-    pytest.mark.skipif(not DATA.exists(), reason="the real logs are not beside the checkout"),
+    pytest.mark.skipif(not DATA.exists(), reason="the real logs are not next to the checkout"),
 ]
 
 

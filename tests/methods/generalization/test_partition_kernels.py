@@ -1,4 +1,4 @@
-"""The kernel of partition against its naive twin."""
+"""The kernel of partition against its reference implementation."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_refinement_saves_a_twentieth_of_the_distance(bench, k):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not DATA.exists(), reason="the real logs are not beside the checkout")
+@pytest.mark.skipif(not DATA.exists(), reason="the real logs are not next to the checkout")
 @pytest.mark.parametrize("settings", [{}, {"min_query_users": 3, "refine": True}])
 def test_a_real_log_is_grouped_and_verified(tmp_path, settings):
     log = qc.read_log(DATA / "excite-small.log")

@@ -1,4 +1,4 @@
-"""The rules of the stream anonymizers, and the engine against its naive twin."""
+"""The rules of the stream anonymizers, and the engine against its reference implementation."""
 
 from __future__ import annotations
 

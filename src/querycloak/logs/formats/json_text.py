@@ -21,7 +21,7 @@ NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
 
 
 def json_blocks(log: QueryLog, form: LogForm) -> Iterator[bytes]:
-    """Give the rows as JSON lines, without a last line end."""
+    """Return the rows as JSON lines, without a last line end."""
     vocabularies = {}
     for column in form.columns:
         coded = None if column.role is None else role_codes(log, column.role)
@@ -43,7 +43,7 @@ def json_blocks(log: QueryLog, form: LogForm) -> Iterator[bytes]:
 
 
 def _encoded(words: pl.Series, column: Column, form: LogForm) -> pl.Series:
-    """Give each text as JSON: quoted, or bare where the column holds numbers and the text is one."""
+    """Return each text as JSON: quoted, or bare where the column holds numbers and the text is one."""
     if column.kind != "number":
         return _strings(words, form)
     bare = words.str.contains(NUMBER).fill_null(value=False)

@@ -68,7 +68,7 @@ class JsonLines:
         self.roles: dict[Role, str] = {role: ".".join(path) for path, role in self._role_of.items()}
 
     def frames(self, problems: Counter[str]) -> Iterator[pl.DataFrame]:
-        """Give the rows, some at a time, as text columns; null = missing."""
+        """Return the rows, some at a time, as text columns; null = missing."""
         for line, block in self._text.blocks():
             if self._ascii is not False:  # one character written as it is settles it
                 self._ascii = (self._ascii or _ESCAPE.search(block) is not None or None) if block.isascii() else False
@@ -84,7 +84,7 @@ class JsonLines:
             yield self._frame(rows)
 
     def form(self) -> LogForm:
-        """Give the form, complete once all rows were read."""
+        """Return the form, complete once all rows were read."""
         columns = tuple(self._columns.values())
         return LogForm(self._format, columns, json_spaces=self._spaces, json_ascii=bool(self._ascii))
 
@@ -131,7 +131,7 @@ class JsonLines:
         return pl.DataFrame(data, schema=dict.fromkeys(data, pl.String))
 
     def _open(self, row: Fields, prefix: KeyPath) -> dict[Any, msgspec.Raw]:
-        """Give the values by their path of keys; objects that hold a role are opened, all others stay whole."""
+        """Return the values by their path of keys; objects that hold a role are opened, all others stay whole."""
         values: dict[Any, msgspec.Raw] = {}
         for key, raw in row.items():
             path = (*prefix, key)
@@ -209,7 +209,7 @@ def _collect(row: Fields, prefix: KeyPath, paths: dict[str, KeyPath]) -> None:
 
 
 def _text(raw: str | None) -> str | None:
-    """Give a value as text: strings decoded, numbers as they stand, null and anything nested as missing."""
+    """Return a value as text: strings decoded, numbers as they stand, null and anything nested as missing."""
     if raw is None or raw[0] in "n{[":
         return None
     if raw[0] != '"':

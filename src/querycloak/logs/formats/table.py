@@ -29,7 +29,7 @@ HEADER_AGAIN: Final = "header lines repeated inside the file, left out"
 
 
 def first_rows(sample: bytes, separator: str, most: int = 50) -> list[list[str]]:
-    """Give the fields of the first lines, to recognise the form by."""
+    """Return the fields of the first lines, to recognise the form by."""
     text = sample.decode()
     if separator == ",":
         try:
@@ -42,7 +42,7 @@ def first_rows(sample: bytes, separator: str, most: int = 50) -> list[list[str]]
 
 
 def table_frames(text: TextBlocks, form: LogForm, path: Path, problems: Counter[str]) -> Iterator[pl.DataFrame]:
-    """Give the rows, block by block, as text columns named as in the form; an empty field is missing."""
+    """Return the rows, block by block, as text columns named as in the form; an empty field is missing."""
     separator = SEPARATORS[form.format]
     names = [column.name for column in form.columns]
     header = form.header

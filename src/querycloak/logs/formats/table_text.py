@@ -21,7 +21,7 @@ __all__ = ["table_blocks"]
 
 
 def table_blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[bytes]:
-    """Give the header, then the rows, as text without a last line end."""
+    """Return the header, then the rows, as text without a last line end."""
     separator = SEPARATORS[form.format]
     if form.header:
         names = pl.DataFrame({str(i): [column.name] for i, column in enumerate(form.columns)})

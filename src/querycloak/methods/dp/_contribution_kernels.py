@@ -14,7 +14,7 @@ __all__ = ["take_fitting"]
 def take_fitting(
     user: npt.NDArray[np.int32], units: npt.NDArray[np.int64], left: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
-    """Give bool[n]: the queries that are taken. A query of more units than its user has left is passed over.
+    """Return bool[n]: the queries that are taken. A query of more units than its user has left is passed over.
 
     `units`: int64[n], what each query costs; one that costs nothing is not taken. `left`: int64[users], not changed.
     """

@@ -17,11 +17,11 @@ DOMAIN_HELP = (
     "where replacements come from: all = the whole taxonomy, one = the lowest concept above all topics, "
     "topics = the topic that a query lies in, or the label or path of a concept"
 )
-TOPICS_HELP = "file of topics, one a line, finer ones indented; paper = the four topics of the paper, for WordNet"
+TOPICS_HELP = "file of topics, one per line, finer ones indented; paper = the four topics of the paper, for WordNet"
 
 
 def choose_domains(taxonomy: Taxonomy, domain: str, topics: str) -> tuple[tuple[int, ...], Topics | None]:
-    """Give the roots of the domains, and the topics where the domain is made of them (section 3.6)."""
+    """Return the roots of the domains, and the topics where the domain is made of them (section 3.6)."""
     if domain == "all":
         return (ROOT,), None
     if domain in {"one", "topics"}:

@@ -24,7 +24,7 @@ _WIDEST = 2.0**40  # of a scale: P(|noise| > 2^62) is then below exp(-4,000,000)
 
 
 def scale_for(sensitivity: float, epsilon: float) -> float:
-    """Give the scale sensitivity / ε, a hair wider, so that rounding never makes the noise too small.
+    """Return the scale sensitivity / ε, a hair wider, so that rounding never makes the noise too small.
 
     Noise so wide that 64-bit counts could overflow is refused: clipped noise is not the noise that was promised.
     """

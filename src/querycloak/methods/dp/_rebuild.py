@@ -20,7 +20,7 @@ Int64s = npt.NDArray[np.int64]
 
 
 def label_texts(taxonomy: Taxonomy, event: Int64s, drawn: Int32s) -> list[str]:
-    """Give the text of each query event that has a draw: the labels of its concepts, nothing of the original.
+    """Return the text of each query event that has a draw: the labels of its concepts, nothing of the original.
 
     `event`: int64[draws], ascending; `drawn`: int32[draws].
     """
@@ -39,7 +39,7 @@ def label_texts(taxonomy: Taxonomy, event: Int64s, drawn: Int32s) -> list[str]:
 def shaped_texts(
     log: QueryLog, concepts: ConceptLog, taxonomy: Taxonomy, drawn_from: Int64s, drawn: Int32s, *, keep_all: bool
 ) -> list[str]:
-    """Give texts with the words around the units: all of them (section 3.4), or stop words alone.
+    """Return texts with the words around the units: all of them (section 3.4), or stop words alone.
 
     A unit that was not drawn (no concept, or outside the domain) is left out with its words. A plural stays a plural.
     `drawn_from`: int64[draws], ascending rows of `concepts`.
@@ -91,7 +91,7 @@ def _plural(label: str) -> str:
 
 
 def _labels(taxonomy: Taxonomy, drawn: Int32s) -> dict[int, str]:
-    """Give a label for each concept: the first that names it before all others, so that readers find it again."""
+    """Return a label for each concept: the first that names it before all others, so that readers find it again."""
     out = {}
     for c in np.unique(drawn).tolist():
         clear = (label for label in taxonomy.labels[c] if taxonomy.first_sense.get(label.lower()) == c)

@@ -60,7 +60,7 @@ class Cells(NamedTuple):
 
 @kernel
 def weigh(loss: Floats, half: float, spread: float) -> Words:
-    """Give uint64[...]: 2^62 · exp(-half · min(1, loss / spread)), rounded up, at least 1, at most 2^62.
+    """Return uint64[...]: 2^62 · exp(-half · min(1, loss / spread)), rounded up, at least 1, at most 2^62.
 
     `half` is ε_q / 2, and the product with a number of at most 1 never rounds above it. The factor 1 + 2^-48 is more
     than the error of any exp in use (4 units of 2^-52), so every weight is at least 2^62 · exp(-ε_q / 2): the ratio of
@@ -126,7 +126,7 @@ def cells_of(cells: Cells, concept: int, weights: Words, far_weight: np.uint64, 
 
 @kernel
 def _mask(bound: np.uint64) -> np.uint64:
-    """Give the smallest 2^b - 1 that covers 0 .. bound - 1."""
+    """Return the smallest 2^b - 1 that covers 0 .. bound - 1."""
     mask = bound - _ONE
     for shift in (1, 2, 4, 8, 16, 32):
         mask |= mask >> np.uint64(shift)
@@ -135,7 +135,7 @@ def _mask(bound: np.uint64) -> np.uint64:
 
 @kernel
 def _locate(cells: Cells, concept: int, piece: Int64s, cell: int, index: np.int64) -> np.int64:
-    """Give the concept that stands at `index` of a cell."""
+    """Return the concept that stands at `index` of a cell."""
     if piece[cell, 0] >= 0:
         if index < piece[cell, 1]:
             return np.int64(cells.near[piece[cell, 0] + index])

@@ -94,7 +94,7 @@ class Mechanism:
         return out
 
     def probabilities(self, concept: int, epsilon: float) -> dict[int, Fraction]:
-        """Give the exact probability of each candidate, as the draw has it: for tests and for explaining."""
+        """Return the exact probability of each candidate, as the draw has it: for tests and for explaining."""
         piece, total = self._cells(concept, epsilon)
         whole = sum(int(t[0]) * int(p[1] + p[3]) for p, t in zip(piece, total, strict=True))
         out: dict[int, Fraction] = {}
@@ -134,7 +134,7 @@ def _domain_of(taxonomy: Taxonomy, domains: Sequence[int]) -> Int32s:
 def _groups(
     taxonomy: Taxonomy, domain: Int32s, domains: Sequence[int], topics: Sequence[int], *, itself: bool
 ) -> tuple[Int32s, Int32s, npt.NDArray[np.int64], Int32s]:
-    """Give top, group, far and listed of `Cells`. Group i < len(domains) is what no topic takes in domain i."""
+    """Return top, group, far and listed of `Cells`. Group i < len(domains) is what no topic takes in domain i."""
     n = len(taxonomy)
     top, group = domain.copy(), np.full(n, -1, dtype=np.int32)
     far: list[list[int]] = []
@@ -169,7 +169,7 @@ def _groups(
 
 
 def _runs(parent: Int32s, level: Int32s, top: Int32s, domain: Int32s) -> tuple[npt.NDArray[np.int64], Int32s, Int32s]:
-    """Give first, run and near of `Cells`: where the near candidates below each concept stand, level by level.
+    """Return first, run and near of `Cells`: where the near candidates below each concept stand, level by level.
 
     A group is a subtree, or what is left of a domain without its topics. Sorted by (is a topic, level, index), the
     concepts of one group below one ancestor at one level are one slice.
@@ -203,7 +203,7 @@ def _climb(near: Int32s, parent: Int32s, top: Int32s) -> list[tuple[Int32s, int]
 
 
 def _spread(taxonomy: Taxonomy, level: Int32s, root: int) -> float:
-    """Give max_sim - min_sim of equation 5 over one domain (1 where it has one concept: nothing to tell apart).
+    """Return max_sim - min_sim of equation 5 over one domain (1 where it has one concept: nothing to tell apart).
 
     The least similar pair shares the root alone and lies as deep as two concepts of different branches can: with a
     and b edges, r = (a + b) / (a + b + 1). A pair that shares l > 0 further ancestors has at most

@@ -68,7 +68,7 @@ class FrequentQueries(Settings):
 
 
 def threshold(d: int, scale: float, delta: float) -> int:
-    """Give K, at least d: a query is chosen where count + noise reaches it. Makes d · a^(K - d) / (1 + a) <= δ."""
+    """Return K, at least d: a query is chosen where count + noise reaches it. Makes d · a^(K - d) / (1 + a) <= δ."""
     a = math.exp(-1 / scale)
     exact = d + scale * (math.log(d / delta) - math.log1p(a))
     return max(d, math.ceil(exact * (1 + 2.0**-48)))
@@ -151,7 +151,7 @@ def _table(log: QueryLog, chosen: npt.NDArray[np.int32], shown: npt.NDArray[np.i
 
 
 def _nobody(rows: int) -> pl.Series:
-    """Give the vocabulary of users of a table that has none."""
+    """Return the vocabulary of users of a table that has none."""
     import polars as pl
 
     return pl.Series(["all"] if rows else [], dtype=pl.String)

@@ -152,7 +152,7 @@ def histogram_dp(
 def noisy_histograms(
     users: Int32s, user: Int32s, place: Int32s, bins: int, settings: HistogramDp, random: Randomness
 ) -> Iterator[tuple[Int32s, Int32s, npt.NDArray[np.int64]]]:
-    """Give (user, bin, count) of the counts above 0, some users at a time.
+    """Return (user, bin, count) of the counts above 0, some users at a time.
 
     `users` are all users, ascending; `user` and `place` (bin) are int32[units]. A user without a unit has noise too.
     """

@@ -186,7 +186,7 @@ def _epsilon_of_draws(settings: SemanticDp, user: npt.NDArray[np.int32], users: 
 
 
 def _plain(settings: SemanticDp) -> dict[str, object]:
-    """Give the settings for the statement; of files only the name, since places are nobody's business."""
+    """Return the settings for the statement; of files only the name, since places are nobody's business."""
     files = {n: PurePath(v).name for n in ("topics", "ledger") if (v := getattr(settings, n)) is not None}
     return {**settings.to_json(), **files}
 

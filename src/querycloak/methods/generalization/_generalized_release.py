@@ -27,7 +27,7 @@ Int64s = npt.NDArray[np.int64]
 
 
 def transactions_of(log: QueryLog, concepts: ConceptLog, k: int, method: str, *, distinct: bool) -> tuple[Int64s, Bags]:
-    """Give the users that have a concept (int64[n], codes of the log) and the transaction of each.
+    """Return the users that have a concept (int64[n], codes of the log) and the transaction of each.
 
     A transaction is the set of the user's concepts (`distinct`) or the bag of them, as often as they were asked.
     """

@@ -143,7 +143,7 @@ def clusters_of(
 
 
 def _order(bags: Bags, settings: Clump, random: Randomness) -> npt.NDArray[np.int64]:
-    """Give the order of assignment (Step 1): int64[n].
+    """Return the order of assignment (Step 1): int64[n].
 
     The paper leaves transactions of one length in any order. Here they go by their concepts, which lie depth-first:
     similar ones come near each other, and so near each other's clusters.

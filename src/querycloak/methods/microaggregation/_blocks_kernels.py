@@ -17,7 +17,7 @@ __all__ = ["topics"]
 
 @kernel
 def topics(bags: Bags) -> npt.NDArray[np.int32]:
-    """Give each user's topic: int32[n], the node reached; ties go to the child that comes first."""
+    """Return each user's topic: int32[n], the node reached; ties go to the child that comes first."""
     n = len(bags.weight)
     parent, tree_node, tree_skip = bags.parent, bags.tree_node, bags.tree_skip
     below = np.zeros(len(parent), dtype=np.int64)

@@ -34,7 +34,7 @@ class UserCategories:
         self.post_start = np.searchsorted(self.category[order], np.arange(width + 1)).astype(np.int64)
 
     def of(self, user: int) -> Int32s:
-        """Give the categories of a user."""
+        """Return the categories of a user."""
         return self.category[self.start[user] : self.start[user + 1]]
 
     def shared_with(self, categories: Int32s) -> Int32s:
@@ -63,7 +63,7 @@ def group_by_categories(categories: UserCategories, k: int, progress: Progress =
 
     Algorithm 2: while more than 2k - 1 users are left, the pair with most categories in common (ODPsim, eq. 1) is
     joined, and the user with most in common with the joined record is added, until k; the rest is the last group. The
-    best partner of each user is kept. Users only leave, so a kept number can only be too high: it is counted anew when
+    best partner of each user is kept. Users only leave, so a kept number can only be too high: it is counted again when
     its user comes first and the partner is gone, not before. Ties: the lowest user.
     """
     progress.start("grouping users", categories.n)

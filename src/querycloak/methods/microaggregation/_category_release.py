@@ -107,7 +107,7 @@ def _drawn(
 def _replace_rare(
     log: QueryLog, row: npt.NDArray[np.int64], units: Units, min_query_users: int
 ) -> tuple[npt.NDArray[np.int64], pl.Series, int]:
-    """Give the query of each row, a label of its category in the place of a rare one, -1 where it has none."""
+    """Return the query of each row, a label of its category in the place of a rare one, -1 where it has none."""
     query = log.query[row].astype(np.int64)
     rare = np.flatnonzero((log.users_per_query() < min_query_users)[query])
     category = np.full(len(log), NO_CODE, dtype=np.int32)

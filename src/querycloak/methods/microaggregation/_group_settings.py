@@ -28,7 +28,7 @@ class GroupSettings(Settings):
 
 @dataclass(frozen=True)
 class MdavSettings(GroupSettings):
-    """What methods that group by MDAV ask beside."""
+    """What methods that group by MDAV ask as well."""
 
     refine: bool = setting(False, "after grouping, move and swap users as long as groups become tighter")
     blocks: str = setting("auto", "users grouped together at a time: auto (above 20,000 users), off, or a number")
@@ -40,7 +40,7 @@ class MdavSettings(GroupSettings):
             raise ParameterError.of(f"{type(self).__name__}.blocks", expected, self.blocks)
 
     def block_users(self, n: int) -> int | None:
-        """Give the users per block for a log of n users; None = one block of all."""
+        """Return the users per block for a log of n users; None = one block of all."""
         if self.blocks == "off" or (self.blocks == "auto" and n <= BLOCKS_ABOVE):
             return None
         return BLOCK_USERS if self.blocks == "auto" else int(self.blocks)

@@ -37,7 +37,7 @@ class Grouping:
     blocks: int = 1
 
     def figures(self) -> dict[str, float]:
-        """Give what the statement shows."""
+        """Return what the statement shows."""
         size = np.bincount(self.group)
         out = {
             "groups": len(size),

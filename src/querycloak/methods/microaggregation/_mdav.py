@@ -62,7 +62,7 @@ class _Remaining:
 def mdav(distances: Distances, k: int, progress: Progress = QUIET) -> Groups:
     """Group users who are near each other: int32[n], the number of each user's group.
 
-    Ties (farthest, nearest, centroid) break by the lowest user index. The centroid is never computed anew: distance
+    Ties (farthest, nearest, centroid) break by the lowest user index. The centroid is never computed again: distance
     sums are kept, so the whole costs O(n²) look-ups. Needs n >= k >= 2.
     """
     left = _Remaining(distances, progress)

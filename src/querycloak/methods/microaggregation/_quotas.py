@@ -15,14 +15,14 @@ __all__ = ["group_slices", "quotas"]
 
 
 def group_slices(group: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Give the members of groups 0, 1, …: start int64[groups + 1] and member int32[n], ascending in each group."""
+    """Return the members of groups 0, 1, …: start int64[groups + 1] and member int32[n], ascending in each group."""
     member = np.argsort(group, kind="stable").astype(np.int32)
     start = np.searchsorted(group[member], np.arange(int(group.max(initial=-1)) + 2))
     return start.astype(np.int64), member
 
 
 def quotas(group: npt.NDArray[Any], length: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Give the share of each member, length / size of the group (eq. 7), rounded by largest remainder: int64[n].
+    """Return the share of each member, length / size of the group (eq. 7), rounded by largest remainder: int64[n].
 
     The shares of a group add up to its mean length, rounded half up, at least 1. Ties: the lowest index. The paper
     leaves the rounding open.

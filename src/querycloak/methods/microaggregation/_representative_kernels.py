@@ -21,7 +21,7 @@ Int64s = npt.NDArray[np.int64]
 
 @kernel
 def _delta(parent: Int32s, depth: Int32s, delta: npt.NDArray[np.int32], x: int, y: int) -> np.int32:
-    """Give the distance of two nodes (eq. 1). In depth-first order the larger of two nodes is no ancestor."""
+    """Return the distance of two nodes (eq. 1). In depth-first order the larger of two nodes is no ancestor."""
     union = depth[x] + depth[y]
     while x != y:
         if x > y:
@@ -68,7 +68,7 @@ def _centroid_node(bags: Bags, members: Int32s) -> np.int64:
 
 @parallel_kernel
 def representatives(bags: Bags, start: Int64s, member: Int32s, quota: Int64s, out_start: Int64s) -> Int32s:
-    """Give the nodes that stand for each group, with repetitions: int32[out_start[-1]], slices by out_start.
+    """Return the nodes that stand for each group, with repetitions: int32[out_start[-1]], slices by out_start.
 
     Group g has the users member[start[g]] .. member[start[g + 1] - 1]; each gives as many nodes as its quota says,
     those nearest the group's centroid node first, then those the user repeats most, then in depth-first order.

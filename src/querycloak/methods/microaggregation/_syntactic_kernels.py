@@ -87,13 +87,13 @@ def _edits_in_word(size: int, bits: npt.NDArray[np.uint64], b: Int32s) -> int:
 
 @kernel
 def _share(part: int, whole: int) -> int:
-    """Give part / whole in units of 1 / SCALE; 0 where there is nothing."""
+    """Return part / whole in units of 1 / SCALE; 0 where there is nothing."""
     return (SCALE * part + whole // 2) // whole if whole > 0 else 0
 
 
 @kernel
 def _known_apart(records: Records, i: int, j: int) -> tuple[int, int]:
-    """Give the sum of the time and domain distances, and how many of the two the log has."""
+    """Return the sum of the time and domain distances, and how many of the two the log has."""
     total, parts = 0, 0
     if len(records.time):
         parts += 1
@@ -117,7 +117,7 @@ def _known_apart(records: Records, i: int, j: int) -> tuple[int, int]:
 
 @kernel
 def _compare(records: Records, u: int, v: int, bits: npt.NDArray[np.uint64], row: Int32s) -> int:
-    """Give the distance of two users: each record to the nearest of the other user, both ways, weighted by count.
+    """Return the distance of two users: each record to the nearest of the other user, both ways, weighted by count.
 
     bits: uint64[alphabet], zero before and after; row: int32[longest text + 1], scratch.
     """
@@ -170,7 +170,7 @@ def _compare(records: Records, u: int, v: int, bits: npt.NDArray[np.uint64], row
 
 @parallel_kernel
 def syntactic_matrix(records: Records, alphabet: int, longest: int) -> npt.NDArray[np.int32]:
-    """Give the distances of all users: int32[n, n], in units of 1 / SCALE."""
+    """Return the distances of all users: int32[n, n], in units of 1 / SCALE."""
     n = len(records.start) - 1
     out = np.zeros((n, n), dtype=np.int32)
     for i in numba.prange(n):

@@ -98,7 +98,7 @@ def _distances(log: QueryLog) -> Matrix:
 def by_frequency(
     group: npt.NDArray[np.int32], query: npt.NDArray[np.int32], size: npt.NDArray[Any], random: Randomness
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Give each group's log, its queries as frequent as in the group: group and query of each entry."""
+    """Return each group's log, its queries as frequent as in the group: group and query of each entry."""
     width = int(query.max(initial=0)) + 1
     pairs, count = np.unique(group.astype(np.int64) * width + query, return_counts=True)
     owner = pairs // width
@@ -135,7 +135,7 @@ def _records(log: QueryLog, events: npt.NDArray[np.int64], user: npt.NDArray[np.
 
 
 def _hosts(urls: pl.Series) -> tuple[npt.NDArray[np.int32], pl.Series]:
-    """Give the host of each address: codes int32[urls], distinct hosts."""
+    """Return the host of each address: codes int32[urls], distinct hosts."""
     from querycloak.knowledge.addresses import split_addresses
 
     host = split_addresses(urls)["host"].fill_null("")
@@ -144,7 +144,7 @@ def _hosts(urls: pl.Series) -> tuple[npt.NDArray[np.int32], pl.Series]:
 
 
 def _first_known(code: npt.NDArray[np.int32], record: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int32]:
-    """Give the first code of each record that is not -1: int32[n]."""
+    """Return the first code of each record that is not -1: int32[n]."""
     out = np.full(n, NO_CODE, dtype=np.int32)
     known = np.flatnonzero(code != NO_CODE)[::-1]
     out[record[known]] = code[known]

@@ -77,7 +77,7 @@ def _give_back(m: Machine, block: int, capacity: int) -> None:
 
 @inlined_kernel
 def _enlarge(m: Machine, bags: Int32s, row: int, column: int) -> None:
-    """Give a full bag a block of twice the size, or its first one, of 4."""
+    """Return a full bag a block of twice the size, or its first one, of 4."""
     old, capacity = bags[row, column], bags[row, column + 2]
     wanted, cell = max(2 * capacity, 4), CLASSES
     while (4 << (cell - CLASSES)) < wanted:
@@ -140,7 +140,7 @@ def _bucket(buckets: Int32s, where: int, user: int) -> int:
 
 @inlined_kernel
 def _find(m: Machine, where: int, user: int) -> int:
-    """Give the entry of a user in a set, or -1."""
+    """Return the entry of a user in a set, or -1."""
     e = m.buckets[_bucket(m.buckets, where, user)]
     while e >= 0 and (m.entries[e, USER] != user or m.entries[e, SET] != where):
         e = m.entries[e, NEXT]

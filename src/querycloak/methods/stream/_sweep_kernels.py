@@ -14,7 +14,7 @@ Words = npt.NDArray[np.uint64]
 
 @kernel
 def _place(pairs: Words, pair: np.uint64) -> int:
-    """Give where a pair is, or where it would go."""
+    """Return where a pair is, or where it would go."""
     mask = len(pairs) - 1
     word = (pair ^ (pair >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
     place = np.int64(word >> np.uint64(33)) & mask

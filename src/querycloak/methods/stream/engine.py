@@ -155,7 +155,7 @@ class StreamEngine:
         return np.sort(rows[:, kernels.TOKEN_USER + self.tree.width])
 
     def _in_use(self, free: int, link: int) -> Int32s:
-        """Give the rows of `waits` that are not in a free list."""
+        """Return the rows of `waits` that are not in a free list."""
         waits = self._state.waits[: int(self._state.counts[kernels.SLOT_TOP])]
         used = np.ones(len(waits), dtype=np.bool_)
         slot = int(self._state.counts[free])

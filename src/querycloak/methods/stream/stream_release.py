@@ -111,7 +111,7 @@ def stream_release(
 
 
 def _sweep(log: QueryLog, rows: Rows, settings: StreamSettings) -> tuple[Rows, dict[str, int]]:
-    """Give the rows that may enter, in their order, and how many may not."""
+    """Return the rows that may enter, in their order, and how many may not."""
     swept: dict[str, int] = {}
     if settings.identifiers:
         personal = is_personal(log.queries.to_list())[log.query[rows]]
@@ -130,7 +130,7 @@ flat = partial(stream_release, method="flat")
 
 
 def flow_figures(engine: StreamEngine, mean_delay: float, fewest_candidates: int) -> dict[str, float]:
-    """Give what an engine has counted, for the statement."""
+    """Return what an engine has counted, for the statement."""
     bags = engine.bag_sizes()
     levels = engine.waiting_per_level()
     return {

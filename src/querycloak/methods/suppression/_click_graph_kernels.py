@@ -37,7 +37,7 @@ def disconnect(start: Int64s, document: Int32s, post_start: Int64s, post_query: 
     """Remove queries, highest degree first, until no two share a document: bool[queries], True = removed.
 
     Query q led to document[start[q]] …; document d was reached from post_query[post_start[d]] …. Degrees only fall, so
-    a degree is counted anew when its query comes first: if it fell, the query goes back. Ties: the lowest query.
+    a degree is counted again when its query comes first: if it fell, the query goes back. Ties: the lowest query.
     """
     n = len(start) - 1
     stamp = np.zeros(n, dtype=np.int64)

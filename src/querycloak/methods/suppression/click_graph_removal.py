@@ -126,7 +126,7 @@ def _joined(
 
 
 def _hosts(urls: pl.Series) -> tuple[npt.NDArray[np.int64], pl.Series]:
-    """Give the site of each address: codes int64[urls], distinct sites."""
+    """Return the site of each address: codes int64[urls], distinct sites."""
     from querycloak.knowledge.addresses import split_addresses
 
     host = split_addresses(urls)["host"].fill_null("")
@@ -134,7 +134,7 @@ def _hosts(urls: pl.Series) -> tuple[npt.NDArray[np.int64], pl.Series]:
 
 
 def _names_site(queries: pl.Series, sites: pl.Series) -> npt.NDArray[np.bool_]:
-    """Tell whether each query holds the address, or the name without its ending, of the site beside it as a word."""
+    """Tell whether each query holds the address, or the name without its ending, of the site next to it as a word."""
     from querycloak.knowledge.addresses import registered_domains
 
     domains = registered_domains(sites).to_list()

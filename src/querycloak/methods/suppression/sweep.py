@@ -36,7 +36,7 @@ class Sweep(Settings):
 
 
 def sweep(log: QueryLog, settings: Sweep, random: Randomness, progress: Progress = QUIET) -> Release:
-    """Give every user a new id and drop the queries that look dangerous.
+    """Return every user a new id and drop the queries that look dangerous.
 
     One row is published per query event: the further rows of a query with several clicks hold nothing but clicks.
     """
