@@ -23,6 +23,18 @@ def test_click_rows_stay_with_their_event():
     assert set(first.query.tolist()) == {0}
 
 
+def test_click_rows_stay_with_their_event_when_others_come_in_between():
+    log = QueryLog.of(
+        ["u", "v", "u", "v", "u", "v", "u", "v"],
+        ["a", "a", "a", "a", "b", "b", "b", "b"],
+        times=[1, 1, 1, 1, 2, 2, 2, 2],
+        urls=["x", "x", "y", "y"] * 2,
+    )
+    first, second = halves(log)
+    assert (len(first), len(second)) == (4, 4)
+    assert set(first.query.tolist()) == {0}
+
+
 def test_empty():
     first, second = halves(QueryLog.of([], []))
     assert len(first) == len(second) == 0

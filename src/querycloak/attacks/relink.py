@@ -28,8 +28,8 @@ def halves(log: QueryLog) -> tuple[QueryLog, QueryLog]:
 
     The rows of one query event stay together. Users with one query event are in the second half only.
     """
-    event = np.cumsum(log.event) - 1  # event of each row
     first_row = np.flatnonzero(log.event)
+    event = np.searchsorted(first_row, log.event_row)  # event of each row
     time = log.time[first_row] if log.time is not None else np.zeros(len(first_row), dtype=np.int64)
     user = log.user[first_row]
     order = np.lexsort((first_row, time, user))

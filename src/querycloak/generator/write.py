@@ -52,7 +52,7 @@ def truth_table(generated: GeneratedLog) -> pl.DataFrame:
     empty where the query is about none; kind = how the event came about.
     """
     log, truth = generated.log, generated.concepts
-    event = np.searchsorted(np.flatnonzero(log.event), truth.row)
+    event = np.unique(truth.row, return_inverse=True)[1]  # every drawn event has a row of truth, in their order
     concept = pl.Series(generated.taxonomy.paths).gather(np.maximum(truth.concept, 0)).to_frame("concept")
     return pl.DataFrame(
         {

@@ -93,19 +93,31 @@ class QueryLog:
 
     @cached_property
     def event(self) -> npt.NDArray[np.bool_]:
-        """bool[n]: True on the first row of each query event.
-
-        A search with several clicks takes several rows (AOL): a row goes on with the event of the row above when user,
-        query and time are the same and both rows have a click.
-        """
-        start = np.ones(len(self), dtype=np.bool_)
-        if self.time is None or self.url is None or len(self) < 2:
-            return start
-        same = (self.user[1:] == self.user[:-1]) & (self.query[1:] == self.query[:-1])
-        same &= (self.time[1:] == self.time[:-1]) & (self.time[1:] != MISSING_TIME)
-        same &= (self.url[1:] != NO_CODE) & (self.url[:-1] != NO_CODE)
-        start[1:] = ~same
+        """bool[n]: True on the first row of each query event."""
+        start: npt.NDArray[np.bool_] = self.event_row == np.arange(len(self))
         return start
+
+    @cached_property
+    def event_row(self) -> npt.NDArray[np.int64]:
+        """int64[n]: the first row of the query event that each row belongs to.
+
+        A search with several clicks takes several rows (AOL). A row belongs to the event of the same user's row before
+        it when query and time are equal and both rows have a click. Rows of other users in between play no part: if
+        they did, one user could change the counts of another, and no bound of differential privacy would hold.
+        """
+        n = len(self)
+        if self.time is None or self.url is None or n < 2:
+            return np.arange(n)
+        order = np.argsort(self.user, kind="stable")  # each user's rows together, in the order of the log
+        user, query, time, url = self.user[order], self.query[order], self.time[order], self.url[order]
+        first = np.ones(n, dtype=np.bool_)
+        same = (user[1:] == user[:-1]) & (query[1:] == query[:-1])
+        same &= (time[1:] == time[:-1]) & (time[1:] != MISSING_TIME)
+        same &= (url[1:] != NO_CODE) & (url[:-1] != NO_CODE)
+        first[1:] = ~same
+        out = np.empty(n, dtype=np.int64)
+        out[order] = order[first][np.cumsum(first) - 1]
+        return out
 
     def take(self, rows: npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]) -> Self:
         """Keep some rows, in the order given. Vocabularies stay whole: codes mean the same as before."""

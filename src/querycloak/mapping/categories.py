@@ -103,7 +103,7 @@ def _clicked(log: QueryLog, row: npt.NDArray[np.int64], directory: SiteDirectory
         return out
     found = np.append(_sites(log.urls, directory), np.int32(NO_CODE))[log.url]  # code -1 reads the last entry
     listed = np.flatnonzero(found != NO_CODE)
-    event = np.searchsorted(row, listed, side="right") - 1
+    event = np.searchsorted(row, log.event_row[listed])
     rank = np.zeros(len(listed)) if log.rank is None else log.rank[listed]
     order = np.lexsort((listed, rank, event))
     first = np.unique(event[order], return_index=True)

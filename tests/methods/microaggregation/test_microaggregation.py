@@ -93,27 +93,36 @@ def test_refinement_keeps_the_guarantee(name, refined) -> None:
         assert release.statement.figures[key] <= plain.statement.figures[key]
 
 
+def log_of_rooms(askers: int, users: int = 12) -> QueryLog:
+    """Users in clubs of `askers`, who ask nine times for a tea room that only their club knows, and twice for tea.
+
+    The room is most of what they ask, so every method publishes it unless a rule forbids it. Six more ask for tea only.
+    """
+    rows = [(f"user {u}", query) for u in range(users) for query in [f"tea in room {u // askers}"] * 9 + ["tea"] * 2]
+    rows += [(f"guest {u}", "tea") for u in range(6) for _ in range(11)]
+    return QueryLog.of([r[0] for r in rows], [r[1] for r in rows], urls=["http://www.tea.example"] * len(rows))
+
+
+@pytest.mark.parametrize("askers", [1, 2, 3])
 @pytest.mark.parametrize("name", GROUPED)
-def test_rare_queries_are_not_published(name) -> None:
-    log = sample_log()
-    rows = log.users.to_list()
-    users, queries = [rows[u] for u in log.user.tolist()], [log.queries[q] for q in log.query.tolist()]
-    users += rows
-    queries += [f"the secret word of {i}" for i in range(len(rows))]
-    urls = ["http://www.tea.example"] * len(users)
-    secret = QueryLog.of(users, queries, urls=urls)
-    release = run(name, secret, k=3, min_query_users=2)
-    published = release.log.queries.to_list()
-    assert published
-    assert not [q for q in published if q.startswith("the secret")]
-    asked = Counter({q: int(n) for q, n in zip(secret.queries.to_list(), secret.users_per_query(), strict=True)})
-    labels = [q for q in published if asked[q] < 2]
-    if name in {"semantic-microaggregation", "url-microaggregation", "word-microaggregation"}:
-        assert all(asked[q] == 0 for q in labels)
-    else:
-        assert labels == []
-    assert group_sizes(release.log).min() >= 3
-    assert any("at least 2 users asked them" in text for text in release.statement.does_not_cover)
+def test_rare_queries_are_not_published(name, askers) -> None:
+    log = log_of_rooms(askers)
+
+    def published(least):
+        release = run(name, log, k=3, min_query_users=least)
+        assert group_sizes(release.log).min() >= 3
+        return release
+
+    # Not a test unless the rule decides: with a bound that the rooms reach, they are published.
+    assert any("room" in q for q in published(askers).log.queries.to_list())
+    release = published(askers + 1)
+    assert release.log.queries.to_list()
+    assert not any("room" in q for q in release.log.queries.to_list())
+    said = f"at least {askers + 1} users asked them"
+    assert any(said in text for text in release.statement.does_not_cover)
+    if name not in {"semantic-microaggregation", "url-microaggregation", "word-microaggregation"}:  # have labels
+        assert release.log.queries.to_list() == ["tea"]
+        assert release.statement.dropped[f"asked by fewer than {askers + 1} users"] > 0
 
 
 @pytest.mark.parametrize("name", GROUPED)
@@ -181,6 +190,16 @@ def test_wikipedia_is_skipped_and_the_best_ranked_site_counts() -> None:
     log = replace(log, rank=np.array([1, 3, 2], np.int32))
     found = query_categories(log, sites)
     assert [sites.taxonomy.label(c) for c in found.category] == ["Tea"]
+
+
+def test_a_click_counts_for_its_own_event_when_others_come_in_between() -> None:
+    from querycloak.mapping.categories import query_categories
+
+    sites = SiteDirectory.of(["tea.example", "car.example"], ["Top/Tea", "Top/Cars"])
+    urls = ["http://none.example", "http://car.example", "http://tea.example"]
+    log = QueryLog.of(["a", "b", "a"], ["tea", "cars", "tea"], times=[5, 5, 5], urls=urls)
+    found = query_categories(log, sites)
+    assert [sites.taxonomy.label(c) for c in found.category] == ["Tea", "Cars"]
 
 
 # Semantic microaggregation on logs whose concepts are given.

@@ -65,3 +65,9 @@ def test_the_hub_of_the_graph_goes_first() -> None:
 def test_a_log_without_clicks_is_refused() -> None:
     with pytest.raises(InputError, match="needs clicked URLs"):
         qc.anonymize(QueryLog.of(["a"], ["b"]), "click-graph-removal")
+
+
+@pytest.mark.parametrize(("least", "expected"), [(1, ["one", "two"]), (2, ["two"]), (3, [])])
+def test_rare_queries_are_left_out_from_their_number_of_users_on(least, expected) -> None:
+    log = clicks(("a", "one", "http://x.example/"), ("a", "two", "http://y.example/"), ("b", "two", "http://y.example/"))
+    assert published(log, k=1, sites=1, min_query_users=least) == expected
