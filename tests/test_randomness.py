@@ -52,6 +52,14 @@ def test_identifiers_are_new_and_distinct():
     assert all(len(i) == 12 and i.isdigit() for i in ids)
 
 
+@pytest.mark.parametrize("digits", [True, False])
+def test_an_id_to_avoid_is_drawn_again(digits):
+    first = Randomness(2).identifiers(20, digits=digits)
+    again = Randomness(2).identifiers(20, avoid=set(first[:7]), digits=digits)
+    assert again[:13] == first[7:]
+    assert len(set(again) | set(first)) == 27
+
+
 @pytest.mark.parametrize("seed", [-1, 1.5, "7", True])
 def test_refuses_other_seeds(seed):
     with pytest.raises(ParameterError, match="seed must be an integer >= 0"):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -45,6 +46,31 @@ def test_taking_more_than_is_left_reserves_nothing(tmp_path):
     with pytest.raises(ValueError, match="more was taken"):
         ledger.reserve(["ann", "bob"], lambda left: left + np.array([0, 1]))
     assert read_ledger(tmp_path / "l.db").spent == ()
+
+
+def test_a_failure_between_two_writes_keeps_neither(tmp_path, monkeypatch):
+    ledger = Ledger(tmp_path / "l.db", epsilon=1.0, draws=4)
+
+    class Clock:
+        def now(self, zone):
+            raise RuntimeError("power cut")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("querycloak.releases.ledger.datetime", Clock())
+        with pytest.raises(RuntimeError, match="power cut"):
+            ledger.reserve(["ann"], want(3))
+    assert read_ledger(tmp_path / "l.db").spent == ()
+    assert ledger.reserve(["ann"], want(4)).tolist() == [4]
+
+
+def test_two_ledgers_know_a_user_by_different_names(tmp_path):
+    """Without the key nobody can look a user up, or find the same user in two ledgers."""
+    names = []
+    for i in range(2):
+        Ledger(tmp_path / f"{i}.db", epsilon=1.0, draws=4).reserve(["ann"], want(1))
+        with closing(sqlite3.connect(tmp_path / f"{i}.db")) as connection:
+            names.append(connection.execute("SELECT user FROM spent").fetchone()[0])
+    assert names[0] != names[1]
 
 
 def test_the_file_itself_refuses_overspending_and_giving_back(tmp_path):

@@ -35,9 +35,11 @@ class Spy:
 
     def __init__(self):
         self.calls = []
+        self.sources = []
 
     def __call__(self, counts, *, sensitivity, epsilon, random):
         self.calls.append((counts.copy(), sensitivity, epsilon))
+        self.sources.append(random._path)
         return counts
 
     @property
@@ -73,12 +75,14 @@ def test_a_table_spends_its_budget_once(spy, share, d):
     release = frequent.frequent_queries(asked_by(400, 300), chosen, Randomness(1))
     (_, of_choice, to_choose), (shown, of_counts, to_count) = spy.calls
     assert shown.tolist() == [400, 300]
+    assert len(set(spy.sources)) == 2, "counts need noise of their own"
     assert of_choice == of_counts == d
     # both products are rounded once, so their sum may miss epsilon by an ulp or two
     assert float(spy.spent) == pytest.approx(1.7, rel=1e-15)
     assert to_count == pytest.approx(1.7 * share)
-    assert release.statement.figures["noise scale of the choice"] == scale_for(d, to_choose)
-    assert release.statement.figures["threshold"] == frequent.threshold(d, scale_for(d, to_choose), 1e-3)
+    said = {**release.statement.figures, **release.statement.parameters}
+    assert said["noise scale of the choice"] == scale_for(d, to_choose)
+    assert said["threshold"] == frequent.threshold(d, scale_for(d, to_choose), 1e-3)
 
 
 def test_a_filtered_log_spends_its_budget_on_the_choice(spy):

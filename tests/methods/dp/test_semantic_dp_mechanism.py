@@ -142,6 +142,18 @@ def test_draws_follow_the_formula(criterion, epsilon, n):
             assert normal_of_chi_square(found, wanted * found.sum() / wanted.sum()) < 4.3
 
 
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_few_draws_follow_the_formula(criterion):
+    """The test above in small, quick without the JIT too; 4.3 is a p-value of 1e-5."""
+    taxonomy = tree([-1, 0, 0, 1, 1, 2])
+    mechanism = Mechanism.over(taxonomy, [0], criterion=criterion, profile=[1])
+    draws = 3000
+    drawn = mechanism.draw(np.full(draws, 2, dtype=np.int32), np.full(draws, 3.0), Randomness(seed=1))
+    expected = naive.probabilities(taxonomy, 0, criterion, [1], 2, 3.0)
+    hoped = np.array([expected[o] for o in range(len(taxonomy))]) * draws
+    assert normal_of_chi_square(np.bincount(drawn, minlength=len(taxonomy)), hoped) < 4.3
+
+
 def test_running_out_of_words_changes_no_chances():
     """With words for one draw at a time, most draws run out in the middle. To begin them again would be a bias."""
 

@@ -71,6 +71,15 @@ def test_rows_of_members_come_in_the_same_order(name) -> None:
 
 
 @pytest.mark.parametrize("name", GROUPED)
+def test_rows_of_a_user_are_ordered_by_their_text(name) -> None:
+    """Any other order could tell who of the group brought which query, or when."""
+    release = run(name, k=4)
+    for u in range(len(release.log.users)):
+        texts = release.log.queries.gather(release.log.query[release.log.user == u]).to_list()
+        assert texts == sorted(texts)
+
+
+@pytest.mark.parametrize("name", GROUPED)
 def test_every_published_query_was_asked(name) -> None:
     assert set(run(name, k=3).log.queries.to_list()) <= set(sample_log().queries.to_list())
 

@@ -205,6 +205,20 @@ def test_users_are_drawn_over_distinct_users_and_not_over_arity():
     assert chisquare(asked_by_4).pvalue > 1e-6
 
 
+def test_a_draw_reaches_every_candidate():
+    """Of four others each is drawn, and about as often: p < 1e-6 is refused. A smaller form of the test above."""
+    drawn = Counter()
+    for seed in range(400):
+        engine = SelfAdjusting(4, 1, random=Randomness(seed=seed))
+        user = np.array([0, 0, 0, 0, 0, 0, 1, 2, 3, 4], dtype=np.int32)
+        out = engine.push_codes(user, np.full(len(user), engine.tree.node(("x",)), dtype=np.int32))
+        drawn.update(int(u) for r, u in zip(out.record[:1], out.user[:1], strict=True) if user[r] == 0)
+    counts = [drawn[u] for u in (1, 2, 3, 4)]
+    assert sum(counts) > 200
+    assert drawn[0] == 0
+    assert chisquare(counts).pvalue > 1e-6
+
+
 def test_the_random_words_are_used_without_bias():
     counts = np.zeros(5)
     engine = SelfAdjusting(random=Randomness(seed=3))

@@ -16,6 +16,7 @@ from stream_logs import CATEGORIES, MAKERS, as_jsonl, as_tsv, read_back
 from querycloak import api
 from querycloak.live import runner
 from querycloak.live.runner import Run, run_stream
+from querycloak.logs.query_log import QueryLog
 from querycloak.methods.stream.stream_statement import StreamSettings
 from querycloak.methods.stream.sweeping import AskedEnough
 
@@ -100,6 +101,21 @@ def test_in_memory_and_on_disk_the_same_is_swept(tmp_path):
     )
     assert not {"unclassified", "still waiting at the end"} >= set(release.statement.dropped)
     assert sum(release.statement.dropped.values()) + len(release.log) == len(log)
+
+
+def test_two_users_are_asked_for_where_two_are_wanted():
+    """In memory: a query enters with its second user, one with an address of mail never."""
+    table = [(f"u{i}", query) for query in ("tea", MAIL) for i in range(9)] + [(f"u{i}", f"mine {i}") for i in range(9)]
+    log = QueryLog.of([u for u, _ in table], [q for _, q in table], categories=["Top/Tea"] * len(table))
+
+    def published(**more):
+        release = api.anonymize(log, "self-adjusting", seed=1, k=2, **more)
+        return {text.split()[0] for text in release.log.queries.to_list()}
+
+    assert published() == {"tea", "write", "mine"}
+    assert published(identifiers=True) == {"tea", "mine"}
+    assert published(min_query_users=2) == {"tea", "write"}
+    assert published(min_query_users=2, identifiers=True) == {"tea"}
 
 
 def test_a_query_is_the_same_however_its_escapes_are_written(tmp_path):

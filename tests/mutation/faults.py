@@ -1,0 +1,356 @@
+"""Seeded faults: one wrong privacy line each, and the tests that must notice it.
+
+A fault names a file, or a folder, of the package and a text that is there exactly once; it is as short as it can be, so
+that edits of the prose next to it do not matter. Add a fault with every line on which a promise rests, and first see
+that a test fails on it: `python tests/mutation/run.py NAME`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["FAULTS", "Fault"]
+
+
+class Fault(NamedTuple):
+    """A wrong line."""
+
+    name: str
+    where: str
+    """file or folder below src/querycloak"""
+    changes: tuple[tuple[str, str], ...]
+    """(text, wrong text): ways to write the same line, of which the source has one"""
+    tests: tuple[str, ...]
+    """what must fail: files or tests below tests/, few and quick"""
+
+
+def fault(name: str, where: str, old: str, new: str, *tests: str, or_else: tuple[tuple[str, str], ...] = ()) -> Fault:
+    """Make a fault; `or_else` are other ways in which the line may be written."""
+    return Fault(name, where, ((old, new), *or_else), tests)
+
+
+MICRO = "methods/microaggregation"
+MDAV = f"{MICRO}/test_mdav.py::test_every_group_has_k_to_2k_minus_1_users"
+REFINED = f"{MICRO}/test_groups.py::test_refined_groups_equal_the_naive_twin_and_never_lose"
+CATEGORY_GROUPS = f"{MICRO}/test_category_groups.py::test_groups_equal_algorithm_2_with_ties"
+FEW = f"{MICRO}/test_microaggregation.py::test_fewer_users_than_k_are_refused_with_their_number"
+RARE = f"{MICRO}/test_microaggregation.py::test_rare_queries_are_not_published"
+CLUMP = "methods/generalization/test_clump_kernels.py"
+PARTITION = "methods/generalization/test_partition_kernels.py::test_partition_like_the_naive_twin"
+COMPOSITION = "methods/dp/test_composition.py"
+SWEEP = "methods/suppression/test_sweep.py"
+ENGINE = "methods/stream/test_stream_engine.py"
+RULES = f"{ENGINE}::test_the_four_rules"
+STREAM_SWEEP = "methods/stream/test_stream_sweeping.py"
+EVENTS = "logs/test_query_log.py"
+NEW_IDS = "releases/test_new_ids.py"
+LEDGER = "releases/test_ledger.py"
+VERIFY = "releases/test_verify.py"
+FILES = "releases/test_release_files.py"
+
+GROUPS = [
+    fault("mdav: the rest may be fewer than k", f"{MICRO}/_mdav.py", "if len(left) >= 2 * k", "if len(left) > k", MDAV),
+    fault("mdav: two groups of 2k to 3k users", f"{MICRO}/_mdav.py", "len(left) >= 3 * k", "len(left) >= 2 * k", MDAV),
+    fault("mdav: a group of k - 1", f"{MICRO}/_mdav.py", "[: k - 1]]", "[: k - 2]]", MDAV),
+    fault("groups: k - 1 users are enough", f"{MICRO}/_grouping.py", "if n < k:", "if n < k - 1:", FEW),
+    fault(
+        "blocks: smaller than 2k", f"{MICRO}/_group_settings.py", ">= 2 * self.k)", ">= self.k)",
+        f"{MICRO}/test_groups.py::test_senseless_blocks_are_refused",
+    ),
+    fault(
+        "blocks: half as large as asked", f"{MICRO}/_blocks.py", "round(n / users)", "round(2 * n / users)",
+        f"{MICRO}/test_groups.py::test_groups_in_blocks_keep_their_sizes",
+    ),
+    fault("refine: moves a user out of a group of k", f"{MICRO}/_refine_kernels.py", "size[g] > k", "size[g] >= k", REFINED),
+    fault(
+        "categories: the rest may be fewer than k", f"{MICRO}/_category_groups.py",
+        "while left > 2 * k - 1", "while left > k", CATEGORY_GROUPS,
+    ),
+    fault(
+        "categories: a group grows to k - 1", f"{MICRO}/_category_groups.py",
+        "while len(members) < k:", "while len(members) < k - 1:", CATEGORY_GROUPS,
+    ),
+    fault(
+        "groups: rows in the order of the members", f"{MICRO}/_group_release.py",
+        "np.lexsort((_rank(bags.queries, bags.bag_query), bags.bag_group))", 'np.argsort(bags.bag_group, kind="stable")',
+        f"{MICRO}/test_microaggregation.py::test_rows_of_a_user_are_ordered_by_their_text",
+    ),
+    fault(
+        "clump: a cluster is full with k - 1", "methods/generalization/_clump_kernels.py",
+        "clusters.size[best] == k", "clusters.size[best] == k - 1", f"{CLUMP}::test_clump_like_the_naive_twin",
+    ),
+    fault(
+        "clump: the rest is a cluster", "methods/generalization/_clump_kernels.py",
+        "count = n // k", "count = (n + k - 1) // k", f"{CLUMP}::test_clump_like_the_naive_twin",
+    ),
+    fault(
+        "clump: refining goes below k", "methods/generalization/_clump_kernels.py",
+        "< min(k, len(in_a), len(in_b))", "< min(k - 1, len(in_a), len(in_b))",
+        f"{CLUMP}::test_refine_like_the_naive_twin",
+    ),
+    fault(
+        "partition: parts of k - 1", "methods/generalization/_partition_kernels.py",
+        "groups.size[g] < k:", "groups.size[g] < k - 1:", PARTITION,
+    ),
+    fault(
+        "partition: k - 1 are merged back", "methods/generalization/_partition_kernels.py",
+        "while 0 < back < k and kept", "while 0 < back < k - 1 and kept", PARTITION,
+    ),
+    fault(
+        "generalizing: k - 1 users are enough", "methods/generalization/_generalized_release.py",
+        "if len(users) < k:", "if len(users) < k - 1:",
+        "methods/generalization/test_partition.py::test_refused", "methods/generalization/test_clump.py",
+    ),
+]  # fmt: skip
+
+TEXTS = [
+    fault(
+        "plain: a query of one user too few", f"{MICRO}/plain_microaggregation.py",
+        ">= settings.min_query_users)", ">= settings.min_query_users - 1)", f"{RARE}[plain-microaggregation-2]",
+    ),
+    fault(
+        "syntactic: a query of one user too few", f"{MICRO}/syntactic_microaggregation.py",
+        ">= settings.min_query_users)", ">= settings.min_query_users - 1)", f"{RARE}[syntactic-microaggregation-1]",
+    ),
+    fault(
+        "semantic: a query of one user too few", f"{MICRO}/semantic_microaggregation.py",
+        ">= min_query_users", ">= min_query_users - 1", f"{RARE}[semantic-microaggregation-2]",
+    ),
+    fault(
+        "url and word: a query of one user too few", f"{MICRO}/_category_release.py",
+        "< min_query_users)", "< min_query_users - 1)", f"{RARE}[word-microaggregation-2]",
+    ),
+    fault(
+        "sweep: a query of one user too few", "methods/suppression/sweep.py",
+        "< settings.min_query_users", "< settings.min_query_users - 1", SWEEP,
+    ),
+    fault("sweep: rare queries stay", "methods/suppression/sweep.py", " & ~is_rare)", ")", SWEEP),
+    fault("sweep: identifiers stay", "methods/suppression/sweep.py", "event & ~is_personal & ~is_rare", "event & ~is_rare", SWEEP),
+    fault(
+        "click graph: a query of one user too few", "methods/suppression/click_graph_removal.py",
+        "< settings.min_query_users", "< settings.min_query_users - 1",
+        "methods/suppression/test_click_graph_removal.py::test_rare_queries_are_left_out_from_their_number_of_users_on",
+    ),
+    fault(
+        "people are counted once per row", "logs/query_log.py",
+        "np.unique(self.query.astype(np.int64)", "np.sort(self.query.astype(np.int64)", f"{EVENTS}::test_users_per_query",
+        or_else=(('pl.col("user").n_unique()', 'pl.col("user").len()'),),
+    ),
+    fault(
+        "stream: a query of one user too few", "methods/stream/_sweep_kernels.py",
+        "= users[q] >= least", "= users[q] >= least - 1",
+        f"{STREAM_SWEEP}::test_counts_look_back_and_do_not_depend_on_batches",
+    ),
+    fault(
+        "stream: two users are not asked for", "methods/stream/stream_release.py",
+        "if settings.min_query_users > 1:", "if settings.min_query_users > 2:",
+        f"{STREAM_SWEEP}::test_two_users_are_asked_for_where_two_are_wanted",
+    ),
+    fault(
+        "stream: identifiers stay", "methods/stream/stream_release.py", "rows = rows[~personal]", "rows = rows[personal >= 0]",
+        f"{STREAM_SWEEP}::test_two_users_are_asked_for_where_two_are_wanted",
+    ),
+    fault(
+        "identifiers: capital letters hide them", "texts/identifiers.py",
+        "lowered = queries.str.to_lowercase()", "lowered = queries", "texts/test_identifiers.py",
+    ),
+]  # fmt: skip
+
+DP = [
+    fault(
+        "frequent-queries: all of epsilon for the choice", "methods/dp/frequent_queries.py",
+        "settings.epsilon * (1 - settings.count_share) if table", "settings.epsilon * 1 if table",
+        f"{COMPOSITION}::test_a_table_spends_its_budget_once",
+        or_else=(("epsilon=to_choose.use()", "epsilon=settings.epsilon"),),
+    ),
+    fault(
+        "frequent-queries: all of epsilon for the counts", "methods/dp/frequent_queries.py",
+        "to_count = settings.epsilon * settings.count_share", "to_count = settings.epsilon",
+        f"{COMPOSITION}::test_choice_and_counts_have_the_noise_of_the_proof",
+        or_else=(("epsilon=to_count.use()", "epsilon=settings.epsilon"),),
+    ),
+    fault(
+        "frequent-queries: a threshold one too low", "methods/dp/frequent_queries.py",
+        "noisy >= least]", "noisy >= least - 1]", f"{COMPOSITION}::test_a_query_is_chosen_at_the_threshold_and_not_below",
+    ),
+    fault(
+        "frequent-queries: delta for one query only", "methods/dp/frequent_queries.py",
+        "math.log(d / delta)", "math.log(1 / delta)",
+        "methods/dp/test_frequent_queries.py::test_threshold_keeps_delta_and_is_never_below_the_published_one",
+    ),
+    fault(
+        "frequent-queries: one query more of each user", "methods/dp/frequent_queries.py",
+        "np.full(len(log.users), settings.per_user,", "np.full(len(log.users), settings.per_user + 1,",
+        f"{COMPOSITION}::test_no_user_moves_the_counts_by_more_than_the_noise_is_made_for",
+    ),
+    fault(
+        "frequent-queries: counts with the noise of the choice", "methods/dp/frequent_queries.py",
+        'random.child("counts")', 'random.child("choice")', f"{COMPOSITION}::test_a_table_spends_its_budget_once",
+    ),
+    fault(
+        "frequent-queries: exact counts in the statement", "methods/dp/frequent_queries.py",
+        "counts_in={} if table else count_in(log)", "counts_in=count_in(log)",
+        "contract/test_methods.py::test_the_statement_counts_what_is_there",
+    ),
+    fault(
+        "semantic-dp: epsilon for each query", "methods/dp/semantic_dp.py",
+        "settings.epsilon / np.bincount(user, minlength=users)[user]", "np.full(len(user), settings.epsilon)",
+        f"{COMPOSITION}::test_the_draws_of_every_user_add_up_to_at_most_epsilon",
+    ),
+    fault(
+        "semantic-dp: epsilon for each of a number of queries", "methods/dp/semantic_dp.py",
+        "settings.epsilon / settings.per_user_queries", "float(settings.epsilon)",
+        f"{COMPOSITION}::test_the_draws_of_every_user_add_up_to_at_most_epsilon",
+    ),
+    fault(
+        "semantic-dp: shares are rounded up", "methods/dp/semantic_dp.py", "np.nextafter(share, 0.0)", "np.nextafter(share, 9.0)",
+        f"{COMPOSITION}::test_the_draws_of_every_user_add_up_to_at_most_epsilon",
+        "methods/dp/test_semantic_dp.py::test_draws_of_a_user_never_add_up_to_more_than_epsilon",
+    ),
+    fault(
+        "semantic-dp: weights with all of epsilon", "methods/dp/_semantic_dp_mechanism.py",
+        "weigh(self.cells.loss, epsilon / 2,", "weigh(self.cells.loss, epsilon,",
+        "methods/dp/test_semantic_dp_mechanism.py::test_no_pair_of_inputs_differs_by_more_than_epsilon",
+    ),
+    fault(
+        "semantic-dp: draws with all of epsilon", "methods/dp/_semantic_dp_kernels.py",
+        "weigh(cells.loss, e / 2.0, s)", "weigh(cells.loss, e, s)",
+        "methods/dp/test_semantic_dp_mechanism.py::test_a_few_draws_follow_the_formula",
+    ),
+    fault(
+        "semantic-dp: a query of more units than are left", "methods/dp/_contribution_kernels.py",
+        "<= rest[user[i]]", "<= rest[user[i]] + 1", "methods/dp/test_semantic_dp.py::test_taking_what_fits",
+    ),
+    fault(
+        "histogram-dp: half of the sensitivity", "methods/dp/histogram_dp.py",
+        '(2 if self.sensitivity == "replace" else 1)', "1",
+        f"{COMPOSITION}::test_replacing_a_users_queries_stays_within_the_sensitivity",
+    ),
+    fault(
+        "histogram-dp: one query more of each user", "methods/dp/histogram_dp.py",
+        "np.full(len(log.users), settings.per_user_queries,", "np.full(len(log.users), settings.per_user_queries + 1,",
+        f"{COMPOSITION}::test_replacing_a_users_queries_stays_within_the_sensitivity",
+    ),
+    fault(
+        "noise of half the scale", "methods/dp/_noise.py", "return sensitivity / epsilon *", "return sensitivity / epsilon / 2 *",
+        f"{COMPOSITION}::test_choice_and_counts_have_the_noise_of_the_proof",
+    ),
+    fault(
+        "noise: half the scale where it is drawn", "methods/dp/_noise.py", "-np.expm1(-1.0 / scale)", "-np.expm1(-2.0 / scale)",
+        "methods/dp/test_frequent_queries.py::test_noise_has_its_distribution",
+    ),
+]  # fmt: skip
+
+PEOPLE = [
+    fault(
+        "events are joined across users", "logs/query_log.py",
+        "(user[1:] == user[:-1]) & (query[1:] == query[:-1])", "query[1:] == query[:-1]", EVENTS,
+    ),
+    fault(
+        "events are split by others' rows", "logs/query_log.py",
+        'order = np.argsort(self.user, kind="stable")', "order = np.arange(n)",
+        f"{COMPOSITION}::test_click_rows_between_those_of_others_do_not_move_their_counts",
+    ),
+    fault("ids: an id of the log is drawn", "randomness.py", "if text not in avoid:", "if text:", "test_randomness.py"),
+    fault(
+        "ids: ids of the log are not avoided", "releases", "avoid=frozenset(originals)", "avoid=frozenset()",
+        f"{NEW_IDS}::test_an_id_of_the_log_is_never_drawn",
+    ),
+    fault(
+        "ids: a stream does not avoid ids of the log", "methods/stream/stream_release.py",
+        "avoid=frozenset(originals)", "avoid=frozenset()", f"{NEW_IDS}::test_an_id_of_the_log_is_never_drawn_for_a_stream",
+    ),
+    fault(
+        "ids: in the order of the log", "releases",
+        'np.argsort(ids.astype(str), kind="stable") if len(ids)', "np.arange(len(ids)) if len(ids)",
+        f"{NEW_IDS}::test_rows_are_ordered_by_new_id",
+    ),
+    fault("ids: the truth is about others", "releases", "Truth(user=present[by_id]", "Truth(user=present", f"{NEW_IDS}"),
+    fault(
+        "table: words of dropped queries go along", "releases",
+        "return new_of_used[inverse].astype(np.int32), words.gather(used[by_first])", "return codes.astype(np.int32), words",
+        f"{NEW_IDS}::test_only_published_words_go_along",
+        or_else=(
+            (
+                "return new_of_used[inverse].astype(np.int32), words.gather(kept), kept",
+                "return codes.astype(np.int32), words, kept",
+            ),
+        ),
+    ),
+    fault(
+        "table: words in the order of the log", "releases",
+        'by_first = np.argsort(first, kind="stable")', "by_first = np.arange(len(first))",
+        f"{NEW_IDS}::test_words_come_in_the_order_of_the_published_rows",
+    ),
+    fault(
+        "truth: others may read it", "releases/truth_file.py", "writing(path, mode=PRIVATE)", "writing(path)",
+        f"{FILES}::TestTruth",
+    ),
+]  # fmt: skip
+
+LEDGERS = [
+    fault(
+        "ledger: one draw more than is left", "releases/ledger.py",
+        "(taken > self._draws - before)", "(taken > self._draws - before + 1)", LEDGER,
+    ),
+    fault("ledger: what was spent is forgotten", "releases/ledger.py", "take(self._draws - before)", "take(self._draws + 0 * before)", LEDGER),
+    fault("ledger: the charge is not added", "releases/ledger.py", "(before + taken).tolist()", "np.maximum(before, taken).tolist()", LEDGER),
+    fault("ledger: a failure keeps half", "releases/ledger.py", '"ROLLBACK"', '"COMMIT"', LEDGER),
+    fault(
+        "ledger: the file allows one draw more", "releases/ledger.py",
+        "INSERT ON spent WHEN NEW.draws > (SELECT draws FROM budget)",
+        "INSERT ON spent WHEN NEW.draws > 1 + (SELECT draws FROM budget)", LEDGER,
+    ),
+    fault("ledger: the file gives back", "releases/ledger.py", " OR NEW.draws < OLD.draws", "", LEDGER),
+    fault(
+        "ledger: users without the key", "releases/ledger.py",
+        "blake2b(user.encode(), key=self._key,", "blake2b(user.encode(),", LEDGER,
+    ),
+]  # fmt: skip
+
+STREAM = [
+    fault(
+        "stream: the asker is drawn", "methods/stream/_engine_kernels.py",
+        "own >= 0 and slot >= entries[own, SLOT]", "own < 0 and slot >= entries[own, SLOT]", RULES,
+    ),
+    fault("stream: k - 1 others in a node", "methods/stream/_engine_kernels.py", "] > k:", "] >= k:", RULES),
+    fault("stream: k - 1 others in a branch", "methods/stream/_engine_kernels.py", "] <= k:", "] < k:", RULES),
+    fault(
+        "stream: users are counted by their records", "methods/stream/_engine_kernels.py",
+        "e = _find(m, where, user)", "e = -1",
+        f"{ENGINE}::test_who_waits_is_the_same_as_in_the_naive_twin_where_nothing_is_drawn", RULES,
+    ),
+    fault(
+        "stream: the first user instead of any", "methods/stream/_engine_kernels.py",
+        "slot = _draw(m, candidates)", "slot = 0", f"{ENGINE}::test_a_draw_reaches_every_candidate",
+    ),
+    fault(
+        "stream: the hold lets go one early", "methods/stream/_engine_kernels.py", "> counts[HOLD]", ">= counts[HOLD]",
+        f"{ENGINE}::test_what_is_held_leaves_from_its_own_category_or_not_before_the_hold_is_full",
+    ),
+]  # fmt: skip
+
+CHECKS = [
+    fault("verify: groups of k - 1 hold", "releases/verify.py", "(size < k)", "(size < k - 1)", VERIFY),
+    fault("verify: ids of the log are not looked for", "releases/verify.py", "check, left == 0,", "check, left >= 0,", VERIFY),
+    fault("verify: any order of rows holds", "releases/verify.py", "bool(ids.is_sorted())", "bool(len(ids))", VERIFY),
+    fault(
+        "verify: the digest of the table is not compared", "releases/files.py",
+        "hexdigest() == file.release_sha256", 'hexdigest() != ""', f"{FILES}::TestRefused",
+    ),
+    fault(
+        "verify: the digest of the statement is not compared", "releases/files.py",
+        "if file.digest != file.own_digest():", "if not file.digest:", f"{FILES}::TestRefused",
+    ),
+    fault(
+        "classes: categories are not compared", "releases/classes.py",
+        "[published.query[order], category[order]]", "[published.query[order], published.query[order]]",
+        f"{VERIFY}::test_items_are_compared_with_their_categories",
+    ),
+    fault(
+        "classes: every user counts twice", "releases/classes.py", "count.get(key, 0) + 1", "count.get(key, 0) + 2", VERIFY,
+    ),
+]  # fmt: skip
+
+FAULTS: list[Fault] = [*GROUPS, *TEXTS, *DP, *PEOPLE, *LEDGERS, *STREAM, *CHECKS]
+"""All of them."""

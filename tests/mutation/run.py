@@ -1,0 +1,154 @@
+"""Apply each seeded fault to a copy of the package and expect its tests to fail: `python tests/mutation/run.py [NAME …]`.
+
+The tests of all faults also run on the package as it is, and must pass there. Each fault has a copy of its own, in which
+only the files on the way to the changed one are new and all others are links. Kernels run without the JIT, so nothing
+is compiled. A fault counts as caught when a test fails in its body, and not by an error that any broken line would
+raise (NameError, ImportError, …): those would prove nothing about the tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+ROOT = TESTS.parent
+PACKAGE = ROOT / "src" / "querycloak"
+sys.path.insert(0, str(TESTS))
+
+from mutation.faults import FAULTS, Fault  # noqa: E402
+
+BROKEN = re.compile(r"^(?:\S+:\d+: )?(?:E +)?(NameError|ImportError|ModuleNotFoundError|SyntaxError|UnboundLocalError)", re.M)
+LIMIT = 240
+"""seconds for the tests of one fault"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one fault."""
+
+    fault: Fault
+    caught: bool
+    seen: str
+    seconds: float
+
+
+def changed(fault: Fault) -> tuple[Path, str]:
+    """Return the file that a fault changes and its new text; an anchor that is not there exactly once is an error."""
+    target = PACKAGE / fault.where
+    files = [target] if target.is_file() else sorted(target.rglob("*.py"))
+    found = [(f, old, new) for f in files for old, new in fault.changes for _ in range(f.read_text().count(old))]
+    if len(found) != 1:
+        raise LookupError(
+            f"fault {fault.name!r}: its text is in {fault.where} {len(found)} times, expected once; "
+            "the line was edited: adapt the fault in tests/mutation/faults.py"
+        )
+    file, old, new = found[0]
+    text = file.read_text().replace(old, new)
+    compile(text, str(file), "exec")
+    return file, text
+
+
+def copy_with(file: Path, text: str, into: Path) -> None:
+    """Make `into`/querycloak: links to the package, with one file changed."""
+    way = [file, *file.parents]
+    way = way[: way.index(PACKAGE) + 1]
+
+    def link(folder: Path, copy: Path) -> None:
+        copy.mkdir()
+        for entry in folder.iterdir():
+            if entry == file:
+                (copy / entry.name).write_text(text)
+            elif entry in way:
+                link(entry, copy / entry.name)
+            elif entry.name != "__pycache__":
+                (copy / entry.name).symlink_to(entry)
+
+    link(PACKAGE, into / "querycloak")
+
+
+def run_tests(tests: list[str], source: Path) -> tuple[int, str]:
+    """Run tests on the package in `source`: exit code and output of pytest."""
+    command = [
+        *(sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", "--no-header", "-p", "no:cacheprovider"),
+        *("-p", "no:xdist", "-o", "addopts=", "-o", f"pythonpath={source} {TESTS}"),
+        *("--hypothesis-profile=faults", "-W", "ignore:overflow:RuntimeWarning"),
+        *(str(TESTS / test) for test in tests),
+    ]
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": f"{source}{os.pathsep}{TESTS}"}
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return -1, f"no end within {LIMIT} s"
+    return done.returncode, done.stdout + done.stderr
+
+
+def last_line(output: str) -> str:
+    """Return what pytest says in one line: the error of the failed test, or its last line."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
+    return (failed or lines or ["no output"])[-1]
+
+
+def try_fault(fault: Fault) -> Outcome:
+    """Apply a fault to a copy and run its tests."""
+    begun = time.monotonic()
+    file, text = changed(fault)
+    with tempfile.TemporaryDirectory(prefix="querycloak-fault-") as folder:
+        copy_with(file, text, Path(folder))
+        code, output = run_tests(list(fault.tests), Path(folder))
+    failed = code == 1 and re.search(r"\b\d+ failed\b", output) is not None
+    caught = failed and not BROKEN.search(output)
+    return Outcome(fault, caught, last_line(output), time.monotonic() - begun)
+
+
+def main() -> int:
+    """Try all faults, or those named."""
+    parser = argparse.ArgumentParser(description="Apply seeded faults to copies of the package; tests must notice.")
+    parser.add_argument("names", nargs="*", help="faults to try; all without a name")
+    parser.add_argument("-n", "--processes", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    unknown = set(options.names) - {fault.name for fault in FAULTS}
+    if unknown:
+        parser.error(f"no such fault: {', '.join(sorted(unknown))}")
+    faults = [fault for fault in FAULTS if not options.names or fault.name in options.names]
+    for fault in faults:
+        changed(fault)
+
+    begun = time.monotonic()
+    by_file: dict[str, set[str]] = {}
+    for test in (test for fault in faults for test in fault.tests):
+        by_file.setdefault(test.partition("::")[0], set()).add(test)
+    survivors, red = 0, 0
+    with ThreadPoolExecutor(options.processes) as pool:
+        sound = pool.map(lambda tests: run_tests(sorted(tests), PACKAGE.parent), by_file.values())
+        outcomes = pool.map(try_fault, faults)
+        for file, (code, output) in zip(by_file, sound, strict=True):
+            red += code != 0
+            print(f"{'green   ' if code == 0 else 'RED     '} without a fault: {file}: {last_line(output)}", flush=True)
+        for outcome in outcomes:
+            survivors += not outcome.caught
+            verdict = "caught  " if outcome.caught else "SURVIVES"
+            print(f"{verdict} {outcome.seconds:5.1f} s  {outcome.fault.name}: {outcome.seen[:150]}", flush=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = used.ru_utime + used.ru_stime
+    took = f"{time.monotonic() - begun:.0f} s, {cpu:.0f} s of processor time"
+    print(f"{len(faults) - survivors} of {len(faults)} faults caught in {took}")
+    if red:
+        print("Some tests fail on the package as it is: what they say about faults means nothing.")
+    return 1 if survivors or red else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
