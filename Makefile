@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: install demo test test-fast lint types contract check bench clean
+.PHONY: install demo test test-fast mutation coverage lint types contract check bench clean
 
 install: $(READY)
 
@@ -23,6 +23,12 @@ test: install  ## all tests, the slow ones too
 test-fast: install  ## what to run while working
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
+mutation: install  ## seeded faults in privacy lines: every one must make a test fail
+	$(BIN)/python tests/mutation/run.py
+
+coverage: install  ## lines of src/ that the quick tests run; without the JIT, so that kernels count
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m "not slow" -W "ignore:overflow:RuntimeWarning" --cov --cov-report=term-missing
+
 lint: install
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -39,4 +45,4 @@ bench: install  ## every speed claim, one after the other; takes a while
 	@for f in benchmarks/[!_]*.py; do echo "== $$f"; $(BIN)/python $$f || exit 1; done
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

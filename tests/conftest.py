@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import Phase, settings
 
 # Kernels compile on first use, so the first example of a test may take seconds: no deadline. In CI the examples are the
@@ -14,3 +15,13 @@ settings.register_profile(
     "faults", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate), report_multiple_bugs=False
 )
 settings.load_profile("querycloak")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out, where Numba does not compile, what would take minutes in plain Python."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0":
+        return
+    skip = pytest.mark.skip(reason="needs the JIT, which NUMBA_DISABLE_JIT turns off")
+    for item in items:
+        if item.get_closest_marker("needs_jit"):
+            item.add_marker(skip)

@@ -1,9 +1,10 @@
-"""Apply each seeded fault to a copy of the package and expect its tests to fail: `python tests/mutation/run.py [NAME …]`.
+"""Apply each seeded fault to a copy of the package and expect its tests to fail.
 
-The tests of all faults also run on the package as it is, and must pass there. Each fault has a copy of its own, in which
-only the files on the way to the changed one are new and all others are links. Kernels run without the JIT, so nothing
-is compiled. A fault counts as caught when a test fails in its body, and not by an error that any broken line would
-raise (NameError, ImportError, …): those would prove nothing about the tests.
+`python tests/mutation/run.py [NAME …]`, or `make mutation`. The tests of all faults also run on the package as it is,
+and must pass there. Each fault has a copy of its own, in which only the files on the way to the changed one are new and
+all others are links. Kernels run without the JIT, so nothing is compiled. A fault counts as caught when a test fails in
+its body, and not by an error that any broken line would raise (NameError, ImportError, …): those would prove nothing
+about the tests.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ sys.path.insert(0, str(TESTS))
 
 from mutation.faults import FAULTS, Fault  # noqa: E402
 
-BROKEN = re.compile(r"^(?:\S+:\d+: )?(?:E +)?(NameError|ImportError|ModuleNotFoundError|SyntaxError|UnboundLocalError)", re.M)
+BROKEN = re.compile(
+    r"^(?:\S+:\d+: )?(?:E +)?(NameError|ImportError|ModuleNotFoundError|SyntaxError|UnboundLocalError)", re.MULTILINE
+)
 LIMIT = 240
 """seconds for the tests of one fault"""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from mutation.faults import FAULTS
 from mutation.run import TESTS, changed
 

@@ -129,7 +129,9 @@ def clicked_logs(draw):
     """Logs of few users, queries and seconds, with click rows of several users mixed."""
     row = st.tuples(st.sampled_from("abc"), st.sampled_from("xy"), st.integers(0, 1), st.sampled_from([None, "u", "v"]))
     rows = draw(st.lists(row, min_size=1, max_size=16))
-    return QueryLog.of([r[0] for r in rows], [r[1] for r in rows], times=[r[2] for r in rows], urls=[r[3] for r in rows])
+    return QueryLog.of(
+        [r[0] for r in rows], [r[1] for r in rows], times=[r[2] for r in rows], urls=[r[3] for r in rows]
+    )
 
 
 def exact_counts(log, d):

@@ -69,5 +69,7 @@ def test_a_log_without_clicks_is_refused() -> None:
 
 @pytest.mark.parametrize(("least", "expected"), [(1, ["one", "two"]), (2, ["two"]), (3, [])])
 def test_rare_queries_are_left_out_from_their_number_of_users_on(least, expected) -> None:
-    log = clicks(("a", "one", "http://x.example/"), ("a", "two", "http://y.example/"), ("b", "two", "http://y.example/"))
+    log = clicks(
+        ("a", "one", "http://x.example/"), ("a", "two", "http://y.example/"), ("b", "two", "http://y.example/")
+    )
     assert published(log, k=1, sites=1, min_query_users=least) == expected
