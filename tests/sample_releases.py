@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from querycloak.logs.query_log import QueryLog
-from querycloak.releases.release import Release, Truth
+from querycloak.releases.release import LogRelease, Truth
 from querycloak.releases.statement import PrivacyStatement
 
 
@@ -28,12 +28,12 @@ def statement(**parameters):
     )
 
 
-def release_of(log: QueryLog, published: list[list[str]], truth: list[int], **parameters) -> Release:
+def release_of(log: QueryLog, published: list[list[str]], truth: list[int], **parameters) -> LogRelease:
     """Publish the list published[i] for the user truth[i]."""
     users = [f"p{i:05d}" for i, queries in enumerate(published) for _ in queries]
     table = QueryLog.of(users, [q for queries in published for q in queries])
     table = QueryLog(table.user, pl.Series([f"p{i:05d}" for i in range(len(published))]), table.query, table.queries)
-    return Release(table, statement(**parameters), Truth(np.array(truth, dtype=np.int32)))
+    return LogRelease(table, statement(**parameters), Truth(np.array(truth, dtype=np.int32)))
 
 
 def queries_of(log: QueryLog) -> list[list[str]]:

@@ -4,7 +4,7 @@
 >>> log = qc.QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
 >>> release = qc.anonymize(log, "sweep", min_query_users=2, seed=7)
 >>> release
-Release(sweep, 2 rows)
+LogRelease(sweep, 2 rows)
 >>> [round(result.rate, 2) for result in qc.attack(log, release, names=["uniqueness"])]
 [0.0, 0.0]
 """

@@ -10,6 +10,7 @@
     │   ├── TaxonomyError    a taxonomy that is not one tree
     │   └── UnknownNameError a method, column or topic that does not exist
     └── CheckFailedError     a release that does not keep what it says; the command line exits with 1
+        └── GateError        a method whose result breaks its own promise: nothing is published
 
 No message carries a query or a user id: they are personal data. Anything else that escapes is a bug.
 """
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CheckFailedError",
+    "GateError",
     "InputError",
     "OutputError",
     "ParameterError",
@@ -103,3 +105,7 @@ class UnknownNameError(UserError):
 
 class CheckFailedError(QueryCloakError):
     """A release that does not keep what its statement says."""
+
+
+class GateError(CheckFailedError):
+    """A method whose result breaks its own promise: the gate publishes nothing. This is a fault of the method."""

@@ -25,7 +25,7 @@ def test_no_attack_finds_users_of_a_group_more_often_than_one_in_k(benches, meth
     whole, first, second = benches
     results = whole.attack(whole.anonymize(method, k=K, seed=1), seed=1)
     half = second.anonymize(method, k=K, seed=1)
-    if half.kind == "items":
+    if half.holds_concepts:
         results.append(relink(first.log, half, concepts=first.concepts, taxonomy=first.taxonomy))
     else:
         results.append(relink(first.log, half))

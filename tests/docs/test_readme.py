@@ -23,7 +23,7 @@ def test_the_python_example_runs_and_prints_what_it_says(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     exec(compile(example, "README.md", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "Release(sweep, 3 rows)"
+    assert printed[0] == "LogRelease(sweep, 3 rows)"
     assert printed[1] == "none"
     assert (tmp_path / "release.tsv").exists()
     assert (tmp_path / "release.tsv.statement.json").exists()

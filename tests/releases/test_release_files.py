@@ -18,7 +18,7 @@ from querycloak.logs.query_log import QueryLog
 from querycloak.logs.reader import read_log
 from querycloak.logs.sink import write_log
 from querycloak.releases.files import read_release, read_statement, statement_path, write_release
-from querycloak.releases.release import Release, Truth
+from querycloak.releases.release import KINDS, Release, Truth
 from querycloak.releases.statement import PrivacyStatement
 from querycloak.releases.truth_file import read_truth, write_truth
 
@@ -42,9 +42,9 @@ LOG = QueryLog.of(["ann", "bob\tx", "ann"], ["tea", "tea", "green tea"])
 RELEASED = QueryLog.of(["x1", "x2", "x1"], ["tea", "tea", "green tea"])
 
 
-def release(form: LogForm | None = None, **changes) -> Release:
+def release(form: LogForm | None = None, kind: str = "log", **changes) -> Release:
     truth = Truth(np.array([0, 1], dtype=np.int32))
-    return replace(Release(replace(RELEASED, form=form), STATEMENT, truth), **changes)
+    return replace(KINDS[kind](replace(RELEASED, form=form), STATEMENT, truth, passed=True), **changes)
 
 
 @pytest.mark.parametrize("compression", ["", "gz", "zst"])

@@ -11,7 +11,7 @@ from samples import sample_log
 import querycloak as qc
 from querycloak.errors import InputError
 from querycloak.logs.query_log import QueryLog
-from querycloak.releases.classes import group_sizes
+from querycloak.releases.classes import class_sizes
 from querycloak.releases.verify import verify_release
 
 
@@ -87,7 +87,7 @@ def broken(tmp_path, change):
 
 def test_a_group_of_k_less_one_is_found(tmp_path) -> None:
     def leave_one_out(release):
-        size = group_sizes(release.log)
+        size = class_sizes(release.log)
         smallest = int(np.flatnonzero(size == size.min())[0])
         log = release.log.take(release.log.user != smallest)
         counts = {**release.statement.counts_out, "rows": len(log), "users": len(np.unique(log.user))}

@@ -41,7 +41,7 @@ def known_queries(
     more; in a generalized release, by the items that cover the concepts of the known queries. Among equals the attacker
     guesses.
     """
-    if release.kind == "items":
+    if release.holds_concepts:
         assert concepts is not None
         assert taxonomy is not None
         features = topic_features(log, concepts, release, taxonomy)

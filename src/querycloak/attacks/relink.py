@@ -57,7 +57,7 @@ def relink(
     Users with fewer than `min_events` known query events are no targets.
     """
     progress.start("attack: relink")
-    if release.kind == "items":
+    if release.holds_concepts:
         assert concepts is not None
         assert taxonomy is not None
         features = topic_features(known, concepts, release, taxonomy)

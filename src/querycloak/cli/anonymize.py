@@ -83,5 +83,5 @@ def _warn(release: Release, progress: Progress) -> None:
     before = release.statement.counts_in.get("query events", 0)
     if len(release.log) == 0:
         progress.note("The release is empty: nothing passed the settings.")
-    elif release.kind == "log" and len(release.log) < before / 10:
+    elif release.holds_user_logs and not release.holds_concepts and len(release.log) < before / 10:
         progress.note(f"Only {len(release.log):,} of {before:,} query events are published; the statement says why.")

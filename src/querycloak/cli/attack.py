@@ -55,7 +55,7 @@ def attack(
         published = api.read_release_of(bench.log, release, truth)
         if len(published.log) == 0:
             raise UserError(f"{release} is empty: there is nothing to attack.")
-        if truth is None and published.kind != "counts":
+        if truth is None and published.has_users:
             raise UserError("Give the release's truth with --truth FILE: without it nobody can keep score.")
         results = bench.attack(published, only.split(",") if only else None, seed)
     if as_json:

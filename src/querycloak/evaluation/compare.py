@@ -21,7 +21,7 @@ from querycloak.evaluation.workbench import Workbench
 from querycloak.logs.atomic import write_text
 from querycloak.measures.topics import topic_shares
 from querycloak.progress import QUIET, Progress
-from querycloak.releases.classes import group_sizes
+from querycloak.releases.classes import class_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -147,8 +147,8 @@ def _run(
         progress.start(f"{plan.name}: attack")
         with _timed(seconds, "attack"):
             attacks = bench.attack(release, seed=seed)
-            if release.kind in {"log", "items"}:
-                attacks += _relink(plan, first, second, release.kind, seed)
+            if release.holds_user_logs:
+                attacks += _relink(plan, first, second, release, seed)
         progress.start(f"{plan.name}: measure")
         with _timed(seconds, "measure"):
             scores = bench.measure(release, seed=seed)
@@ -168,7 +168,7 @@ def _run(
     )
 
 
-def _relink(plan: Plan, first: Workbench, second: Workbench, kind: str, seed: int) -> list[AttackResult]:
+def _relink(plan: Plan, first: Workbench, second: Workbench, whole: Release, seed: int) -> list[AttackResult]:
     """Release the second halves alone, and look for the users of the first halves in it.
 
     A method may refuse the halves where it took the whole (too few users): then there is nothing to relink.
@@ -178,7 +178,7 @@ def _relink(plan: Plan, first: Workbench, second: Workbench, kind: str, seed: in
     except UserError:
         return []
     knowledge: dict[str, Any] = {}
-    if kind == "items":
+    if whole.holds_concepts:
         knowledge = {"concepts": first.concepts, "taxonomy": first.taxonomy}
     everybody = relink(first.log, release, **knowledge)
     heavy = relink(first.log, release, min_events=HEAVY, **knowledge)
@@ -193,9 +193,9 @@ def _top_topics(bench: Workbench) -> dict[int, float]:
 
 
 def _histogram(release: Release) -> dict[int, int]:
-    if release.kind not in {"log", "items"}:
+    if not release.holds_user_logs:
         return {}
-    size, users = np.unique(group_sizes(release.log), return_counts=True)
+    size, users = np.unique(class_sizes(release.log), return_counts=True)
     return dict(zip(size.tolist(), users.tolist(), strict=True))
 
 

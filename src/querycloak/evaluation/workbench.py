@@ -3,7 +3,7 @@
 >>> from querycloak.logs.query_log import QueryLog
 >>> log = QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
 >>> Workbench(log).anonymize("sweep", seed=7, min_query_users=2)
-Release(sweep, 2 rows)
+LogRelease(sweep, 2 rows)
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from querycloak.catalog import ATTACKS, MEASURES
 from querycloak.catalog import method as find_method
-from querycloak.errors import ParameterError, UnknownNameError
-from querycloak.logs.query_log import NO_CODE, QueryLog
-from querycloak.mapping.concept_log import ConceptLog
+from querycloak.errors import GateError, ParameterError, UnknownNameError
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
 
@@ -29,7 +27,9 @@ if TYPE_CHECKING:
     from querycloak.catalog import Check, Need
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.logs.query_log import QueryLog
     from querycloak.mapping import Mapper
+    from querycloak.mapping.concept_log import ConceptLog
     from querycloak.mapping.row_paths import PathsOf, RowPaths
     from querycloak.measures.score import Score
     from querycloak.releases.release import Release
@@ -110,13 +110,15 @@ class Workbench:
         checked = entry.settings.from_json(settings)
         random = Randomness(seed).child(entry.name)
         release = entry.function(self.log, checked, random, self.progress, **self._needs(entry.needs))
+        if not release.passed:
+            raise GateError(f"{method}: its release did not pass the gate. This is a fault of the method.")
         return release if seed is None else replace(release, statement=release.statement.seeded())
 
     def attack(
         self, release: Release, names: Sequence[str] | None = None, seed: int | None = None
     ) -> list[AttackResult]:
         """Run every attack that fits the release, or those named. The release must hold its truth, to keep score."""
-        if release.truth is None and release.kind != "counts":
+        if release.truth is None and release.has_users:
             raise ParameterError("The release holds no truth: read it with read_truth, so that attacks can keep score.")
         return cast("list[AttackResult]", self._check(ATTACKS, "attack", release, names, seed))
 
@@ -162,14 +164,5 @@ class Workbench:
         return map_log(log, mapper_of(self.taxonomy), progress=self.progress)
 
     def concepts_of(self, release: Release) -> ConceptLog:
-        """Return the concepts of what was published: by path where rows are items, else by mapping."""
-        if release.kind != "items":
-            return self._map(release.log)
-        import numpy as np
-
-        log = release.log
-        assert log.category is not None
-        assert log.categories is not None
-        found = [self.taxonomy.concept_of_path.get(path, NO_CODE) for path in log.categories.to_list()]
-        concept = np.array(found, dtype=np.int32)[log.category] if found else np.zeros(0, dtype=np.int32)
-        return ConceptLog(np.arange(len(log), dtype=np.int64), log.user, log.query, concept)
+        """Return the concepts of what was published."""
+        return release.concepts(self.taxonomy, self._map)

@@ -117,6 +117,11 @@ class Taxonomy:
         return out
 
     @cached_property
+    def all_labels(self) -> frozenset[str]:
+        """Every label of every concept, as it is written."""
+        return frozenset(label for labels in self.labels for label in labels)
+
+    @cached_property
     def first_sense(self) -> dict[str, int]:
         """The concept of every label, lower-cased: the first sense, or the least deep where there are no senses."""
         label, concept = self._by_sense

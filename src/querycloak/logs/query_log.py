@@ -135,8 +135,13 @@ class QueryLog:
 
     def users_per_query(self) -> npt.NDArray[np.int64]:
         """int64[distinct queries]: how many distinct users asked each."""
-        pairs = np.unique(self.query.astype(np.int64) * max(len(self.users), 1) + self.user)
-        return np.bincount(pairs // max(len(self.users), 1), minlength=len(self.queries)).astype(np.int64)
+        import polars as pl
+
+        pairs = pl.DataFrame({"query": self.query, "user": self.user})
+        people = pairs.group_by("query").agg(pl.col("user").n_unique())
+        out = np.zeros(len(self.queries), dtype=np.int64)
+        out[people["query"].to_numpy()] = people["user"].to_numpy()
+        return out
 
 
 def encode(values: list[str] | list[str | None]) -> tuple[Codes, pl.Series]:

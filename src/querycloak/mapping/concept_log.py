@@ -28,6 +28,8 @@ class ConceptLog:
     """int32[m], code of the query's text"""
     concept: Codes
     """int32[m], -1 = not in the taxonomy"""
+    learned: bool = False
+    """what was learned from this log (its clicks, its sites) took part in the mapping"""
 
     def __len__(self) -> int:
         return len(self.row)
@@ -35,4 +37,4 @@ class ConceptLog:
     def known(self) -> ConceptLog:
         """Keep the rows that have a concept."""
         keep = self.concept != NO_CODE
-        return ConceptLog(self.row[keep], self.user[keep], self.query[keep], self.concept[keep])
+        return ConceptLog(self.row[keep], self.user[keep], self.query[keep], self.concept[keep], self.learned)

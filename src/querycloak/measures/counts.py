@@ -23,11 +23,7 @@ def query_counts(log: QueryLog, release: Release) -> tuple[npt.NDArray[np.float6
     import polars as pl
 
     published = release.log
-    weight = None
-    if release.kind == "counts":
-        assert published.extra is not None
-        weight = np.maximum(published.extra["count"].to_numpy().astype(np.float64), 0.0)
-    after = np.bincount(published.query, weights=weight, minlength=len(published.queries)).astype(np.float64)
+    after = np.bincount(published.query, weights=release.row_weights(), minlength=len(published.queries))
     before = np.bincount(log.query[log.event], minlength=len(log.queries)).astype(np.float64)
     known = pl.DataFrame({"text": log.queries, "code": np.arange(len(log.queries), dtype=np.int64)})
     code = pl.DataFrame({"text": published.queries}).join(known, on="text", how="left", maintain_order="left")["code"]

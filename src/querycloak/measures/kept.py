@@ -39,7 +39,7 @@ def kept(
         Score(measure="volume kept", value=volume, better="higher"),
         Score(measure="distinct queries kept", value=distinct, better="higher"),
     ]
-    if release.kind != "counts":
+    if release.has_users:
         now = len(release.log) / max(len(release.log.users), 1)
         then = float(log.event.sum()) / max(len(np.unique(log.user)), 1)
         scores.append(Score(measure="rows per user", value=now, better="higher", details={"of the log": then}))

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import polars as pl
 
-from querycloak.errors import InputError
+from querycloak.errors import GateError, InputError
 from querycloak.logs.atomic import writing
 from querycloak.logs.form import LogForm  # noqa: TC001 - msgspec reads the types of fields
 from querycloak.logs.reader import guarded, read_with_form
 from querycloak.logs.sink import fit_form, write_to
-from querycloak.releases.release import Release, ReleaseKind
+from querycloak.releases.release import KINDS, Release, ReleaseKind
 from querycloak.releases.statement import PrivacyStatement  # noqa: TC001
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_intact", "read_release", "read_statement", "statement_path", "write_release"]
 
-VERSION: Final = 1
+VERSION: Final = 2
 """of the statement file"""
 SUFFIX: Final = ".statement.json"
 LONGEST_STATEMENT: Final = 1 << 24
@@ -58,9 +58,12 @@ def statement_path(release: str | Path) -> Path:
 def write_release(release: Release, path: str | Path) -> None:
     """Write a release and its statement: both under temporary names, then both renamed, the statement last.
 
-    Figures that are not finite are left out of the statement: JSON has no word for them.
+    A release that has not passed the gate is refused. Figures that are not finite are left out of the statement: JSON
+    has no word for them.
     """
-    form = fit_form(release.log, without=frozenset({"user"} if release.kind == "counts" else ()))
+    if not release.passed:
+        raise GateError(f"{release.statement.method}: a release that has not passed the gate cannot be written.")
+    form = fit_form(release.log, without=frozenset() if release.has_users else frozenset({"user"}))
     figures = {name: float(n) for name, n in release.statement.figures.items() if math.isfinite(n)}
     parameters = {name: float(n) for name, n in release.statement.parameters.items()}  # 5 is read back as 5.0
     columns = tuple(c.name for c in form.columns)
@@ -91,7 +94,7 @@ def read_release(path: str | Path, *, changed: bool = False) -> Release:
         problem = f"its statement {statement_path(place).name} does not belong to this file, or the file was edited"
         raise InputError.at(place, problem)
     log = read_with_form(place, file.form)
-    return Release(_with_numbers(replace(log, form=file.form)), file.statement, None, file.kind)
+    return KINDS[file.kind](_with_numbers(replace(log, form=file.form)), file.statement)
 
 
 def is_intact(path: str | Path) -> bool:

@@ -1,105 +1,95 @@
-"""What all batch methods share when they publish: new user ids, and rows in an order that tells nothing."""
+"""The gate: the only way to a release that may be written.
+
+A method hands over its finished table and the statement it would make. The gate recomputes what the statement promises
+(`releases/checks.py`) and raises GateError where that does not hold: a method that is wrong cannot publish.
+
+| promise | check |
+|---|---|
+| all | the statement promises no less than the settings ask for; no original id; one id per person |
+| k-anonymity | the smallest class of equal rows has at least k users |
+| texts of m people | each text was asked by m people of the log, or is public knowledge |
+| identifiers dropped | no text holds one |
+| differential privacy | the account of the budget is at most what is promised; in the statement no exact count |
+| | of the log, in the table no column of it, in the method no knowledge learned from it |
+| a stream's rule | no record leaves under its asker, or with fewer than k candidates |
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
-from querycloak.logs.form import Column, LogForm
-from querycloak.logs.query_log import QueryLog
-from querycloak.releases.release import Truth
+from querycloak.releases import checks
+from querycloak.releases.release import CountRelease, ItemRelease, LogRelease, Release, StreamRelease
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
 
-    from querycloak.randomness import Randomness
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.releases.budget import Budget
+    from querycloak.releases.release import Truth
+    from querycloak.releases.statement import PrivacyStatement
 
-__all__ = ["count_in", "count_out", "publish"]
+__all__ = ["Evidence", "publish_counts", "publish_items", "publish_log", "publish_stream"]
 
-Int32s = npt.NDArray[np.int32]
-
-
-def publish(
-    log: QueryLog,
-    user: Int32s,
-    query: Int32s,
-    random: Randomness,
-    queries: pl.Series | None = None,
-    category: Int32s | None = None,
-    categories: pl.Series | None = None,
-) -> tuple[QueryLog, Truth]:
-    """Publish rows (user: int32[m] original codes, query: int32[m]) under new random ids.
-
-    `queries` is the vocabulary of the published queries (default: the log's own); only the words that are published go
-    into the release. Rows are ordered by published id, so their order tells nothing; rows of one user keep the order
-    given. Time, rank, URL and extra columns are left out.
-    """
-    import polars as pl
-
-    present, code = np.unique(user, return_inverse=True)
-    originals = log.users.to_list()
-    digits = all(u.isascii() and u.isdigit() for u in originals)
-    ids = np.array(
-        random.child("ids").identifiers(len(present), avoid=frozenset(originals), digits=digits), dtype=object
-    )
-    by_id = np.argsort(ids.astype(str), kind="stable") if len(ids) else np.zeros(0, np.int64)
-    rank = np.empty(len(present), dtype=np.int32)
-    rank[by_id] = np.arange(len(present), dtype=np.int32)
-    new_user = rank[code].astype(np.int32)
-    order = np.argsort(new_user, kind="stable")
-    new_query, new_queries = _only_used(query[order], log.queries if queries is None else queries)
-    new_category, new_categories = None, None
-    if category is not None and categories is not None:
-        new_category, new_categories = _only_used(category[order], categories)
-    published = QueryLog(
-        user=new_user[order],
-        users=pl.Series(ids[by_id].tolist(), dtype=pl.String),
-        query=new_query,
-        queries=new_queries,
-        category=new_category,
-        categories=new_categories,
-        form=_form(log.form, with_category=category is not None),
-    )
-    return published, Truth(user=present[by_id].astype(np.int32))
+R = TypeVar("R", bound=Release)
 
 
-def _only_used(codes: npt.NDArray[np.integer[Any]], words: pl.Series) -> tuple[Int32s, pl.Series]:
-    """Code again by first appearance, and keep only the words that occur: a release carries nothing else."""
-    used, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    by_first = np.argsort(first, kind="stable")
-    new_of_used = np.empty(len(used), dtype=np.int32)
-    new_of_used[by_first] = np.arange(len(used), dtype=np.int32)
-    return new_of_used[inverse].astype(np.int32), words.gather(used[by_first])
+@dataclass(frozen=True, eq=False, repr=False)
+class Evidence:
+    """What the gate needs, next to table and statement, to recompute what is promised."""
+
+    original: QueryLog
+    public: Container[str] = frozenset()
+    """texts of public knowledge, such as the labels of a taxonomy"""
+    readings: pl.Series | None = None
+    """text of the log behind each word of the published vocabulary; None = texts are published as they are"""
+    budget: Budget | None = None
+    """what was spent, for differential privacy"""
+    learned: bool = False
+    """knowledge that was learned from this log was used"""
+    candidates: npt.NDArray[np.integer[Any]] | None = None
+    """int[rows] of a stream: users among whom the published one was drawn"""
 
 
-def _form(form: LogForm | None, *, with_category: bool) -> LogForm | None:
-    """Keep the form of the input for the columns that are published."""
-    if form is None:
-        return None
-    kept = [c for c in form.columns if c.role in {"user", "query"}]
-    if with_category:
-        named = [c for c in form.columns if c.role == "category"]
-        kept += named or [Column("category", "category")]
-    return replace(form, columns=tuple(kept))
+def publish_log(table: QueryLog, statement: PrivacyStatement, truth: Truth | None, evidence: Evidence) -> LogRelease:
+    """Let a table of queries through, one row per query of a published user."""
+    return _publish(LogRelease, table, statement, truth, evidence)
 
 
-def count_in(log: QueryLog) -> dict[str, int]:
-    """Count what came in, for the statement."""
-    return {
-        "rows": len(log),
-        "query events": int(log.event.sum()),
-        "users": len(np.unique(log.user)),
-        "distinct queries": len(np.unique(log.query)),
-    }
+def publish_items(table: QueryLog, statement: PrivacyStatement, truth: Truth | None, evidence: Evidence) -> ItemRelease:
+    """Let a table of concepts through, one row per concept of a published user."""
+    return _publish(ItemRelease, table, statement, truth, evidence)
 
 
-def count_out(log: QueryLog) -> dict[str, int]:
-    """Count what goes out, for the statement."""
-    return {
-        "rows": len(log),
-        "users": len(np.unique(log.user)),
-        "distinct queries": len(np.unique(log.query)),
-    }
+def publish_counts(table: QueryLog, statement: PrivacyStatement, evidence: Evidence) -> CountRelease:
+    """Let a table of queries with counts through, which has no users."""
+    return _publish(CountRelease, table, statement, None, evidence)
+
+
+def publish_stream(table: QueryLog, statement: PrivacyStatement, truth: Truth, evidence: Evidence) -> StreamRelease:
+    """Let the records of a stream through that left in one run."""
+    if truth.asker is None or evidence.candidates is None:
+        raise ValueError("a stream needs its askers and its candidates to be checked")
+    k = int(statement.parameters["candidates"])
+    checks.check_departures(k, truth.asker, truth.user[table.user], evidence.candidates)
+    return _publish(StreamRelease, table, statement, truth, evidence)
+
+
+def _publish(kind: type[R], table: QueryLog, statement: PrivacyStatement, truth: Truth | None, evidence: Evidence) -> R:
+    """Check everything that the statement promises, then make the release."""
+    checks.check_promises(statement)
+    if kind.has_users:
+        checks.check_ids(table, statement, evidence.original, truth)
+    checks.check_classes(table, statement)
+    if "epsilon" in statement.parameters:
+        checks.check_budget(statement, evidence.budget)
+        checks.check_public(table, statement, learned=evidence.learned)
+    else:
+        checks.check_texts(table, statement, evidence.original, evidence.public, evidence.readings)
+    checks.check_identifiers(table, statement, evidence.public, evidence.readings)
+    return kind(table, statement, truth, passed=True)

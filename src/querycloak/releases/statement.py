@@ -22,6 +22,10 @@ class PrivacyStatement:
     """the numbers of the model, such as k or epsilon; empty where there is none"""
     unit: str
     """what is protected: 'user', 'query', or 'none'"""
+    text_users: int = 1
+    """each published text of the log was asked by at least so many people; 1 = nothing is promised"""
+    identifiers_dropped: bool = False
+    """no published text holds an identifier that our patterns find"""
     covers: tuple[str, ...]
     """what the guarantee says, one sentence each"""
     does_not_cover: tuple[str, ...]

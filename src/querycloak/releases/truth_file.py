@@ -39,7 +39,7 @@ def write_truth(release: Release, log: QueryLog, path: str | Path) -> None:
     original = [escaped(word) for word in log.users.to_list()]
     with writing(path, mode=PRIVATE) as (file,):
         file.write(("\t".join(HEADER) + "\n").encode())
-        if release.kind != "counts":
+        if release.has_users:
             published = release.log.users.to_list()
             for code in np.unique(release.log.user).tolist():
                 stands_for = int(release.truth.user[code])
@@ -70,7 +70,7 @@ def read_truth(path: str | Path, log: QueryLog, release: Release) -> Truth:
             rows += 1
         else:
             raise InputError.at(place, FOREIGN.format(what="release", line=line))
-    there = np.unique(release.log.user) if release.kind != "counts" else np.zeros(0, dtype=np.int32)
+    there = np.unique(release.log.user) if release.has_users else np.zeros(0, dtype=np.int32)
     if not named[there].all() or rows not in {0, len(asker)}:
         raise InputError.at(place, "the truth does not belong to this release: it does not name all that was published")
     return Truth(user, asker if rows else None)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querycloak.releases.classes import group_sizes
+from querycloak.releases.classes import class_sizes
 from querycloak.releases.files import is_intact, read_release
+from querycloak.releases.release import StreamRelease
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -52,15 +53,15 @@ def verify_release(release: Release, original: QueryLog | None = None) -> list[F
     """Check the table of a release against its statement."""
     log, statement = release.log, release.statement
     found = [_count("rows", len(log), statement.counts_out.get("rows"))]
-    if release.kind in {"log", "items", "stream"}:
+    if release.has_users:
         found.append(_count("users", len(np.unique(log.user)), statement.counts_out.get("users")))
-        if release.kind != "stream":  # which is in the order in which records left
+        if release.sorted_by_id:  # a stream is in the order in which records left
             found.append(_order(release))
         if statement.unit == "user" and "k" in statement.parameters:
             found.append(_groups(release, int(statement.parameters["k"])))
         if statement.new_ids:
             found += [_form_of_ids(release), _new_ids(release, original)]
-    if release.kind == "stream":
+    if isinstance(release, StreamRelease):
         found.append(Finding(statement.model, None, "a file does not show who waited when a record left"))
     if "epsilon" in statement.parameters:
         found.append(Finding(statement.model, None, "noise cannot be seen in one release"))
@@ -100,7 +101,7 @@ def _order(release: Release) -> Finding:
 
 
 def _groups(release: Release, k: int) -> Finding:
-    size = group_sizes(release.log)
+    size = class_sizes(release.log)
     few = int((size < k).sum())
     if not len(size):
         seen = "nobody is published"

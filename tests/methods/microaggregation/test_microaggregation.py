@@ -24,7 +24,7 @@ from querycloak.methods.microaggregation.semantic_microaggregation import (
     semantic_microaggregation,
 )
 from querycloak.randomness import Randomness
-from querycloak.releases.classes import group_sizes
+from querycloak.releases.classes import class_sizes
 
 GROUPED = [
     "plain-microaggregation",
@@ -53,7 +53,7 @@ def bags(log: QueryLog) -> list[Counter]:
 @pytest.mark.parametrize("name", GROUPED)
 def test_every_user_shares_its_log_with_k_minus_1_others(name, k) -> None:
     release = run(name, k=k)
-    assert group_sizes(release.log).min() >= k
+    assert class_sizes(release.log).min() >= k
     assert release.statement.parameters == {"k": k}
     assert release.statement.bound == 1 / k
     assert release.statement.figures["smallest group"] >= k
@@ -95,7 +95,7 @@ def test_a_published_log_is_as_long_as_its_members_on_average(name) -> None:
 @pytest.mark.parametrize("name", BY_MDAV)
 def test_refinement_keeps_the_guarantee(name, refined) -> None:
     release = run(name, k=3, refine=refined)
-    assert group_sizes(release.log).min() >= 3
+    assert class_sizes(release.log).min() >= 3
     if refined:
         plain = run(name, k=3)
         key = "mean distance to the group's medoid"
@@ -119,7 +119,7 @@ def test_rare_queries_are_not_published(name, askers) -> None:
 
     def published(least):
         release = run(name, log, k=3, min_query_users=least)
-        assert group_sizes(release.log).min() >= 3
+        assert class_sizes(release.log).min() >= 3
         return release
 
     # Not a test unless the rule decides: with a bound that the rooms reach, they are published.
@@ -235,7 +235,7 @@ def test_semantic_releases_of_any_log(drawn, k, min_query_users) -> None:
     release = semantic_microaggregation(log, given_settings, Randomness(1), concepts=concepts, taxonomy=taxonomy)
     assert release.truth is not None
     assert sorted(release.truth.user.tolist()) == list(range(len(log.users)))
-    assert group_sizes(release.log).min() >= k
+    assert class_sizes(release.log).min() >= k
     published, original = bags(release.log), bags(log)
     asked = {q: int(n) for q, n in zip(log.queries.to_list(), log.users_per_query(), strict=True)}
     labels = {taxonomy.label(c) for c in concepts.concept.tolist()}

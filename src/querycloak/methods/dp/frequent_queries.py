@@ -39,15 +39,17 @@ from querycloak.logs.query_log import QueryLog
 from querycloak.methods.dp._contribution_kernels import take_fitting
 from querycloak.methods.dp._noise import add_noise, check_library, describe_noise, scale_for
 from querycloak.progress import QUIET, Progress
-from querycloak.releases.publish import count_in, count_out, publish
-from querycloak.releases.release import Release
+from querycloak.releases.budget import Budget
+from querycloak.releases.publish import Evidence, publish_counts, publish_log
 from querycloak.releases.statement import PrivacyStatement
+from querycloak.releases.table import count_in, count_out, under_new_ids
 from querycloak.settings import Settings, setting
 
 if TYPE_CHECKING:
     import polars as pl
 
     from querycloak.randomness import Randomness
+    from querycloak.releases.release import Release
 
 __all__ = ["FrequentQueries", "frequent_queries", "threshold"]
 
@@ -89,23 +91,27 @@ def frequent_queries(
     progress.advance(len(log))
 
     table = settings.output_form == "table"
-    to_choose = settings.epsilon * (1 - settings.count_share) if table else float(settings.epsilon)
-    scale = scale_for(settings.per_user, to_choose)
+    budget = Budget(float(settings.epsilon), float(settings.delta))
+    share = 1 - settings.count_share if table else 1.0
+    to_choose = budget.take("choosing queries", fraction=share, delta=float(settings.delta))
+    scale = scale_for(settings.per_user, to_choose.epsilon)
     least = threshold(settings.per_user, scale, settings.delta)
     progress.start("choosing queries", total=len(asked))
-    noisy = add_noise(counts[asked], sensitivity=settings.per_user, epsilon=to_choose, random=random.child("choice"))
+    noisy = add_noise(
+        counts[asked], sensitivity=settings.per_user, epsilon=to_choose.use(), random=random.child("choice")
+    )
     chosen = asked[noisy >= least]
     progress.advance(len(asked))
 
     if table:
-        to_count = settings.epsilon * settings.count_share
+        to_count = budget.take("counts of the chosen", fraction=settings.count_share)
         shown = add_noise(
-            counts[chosen], sensitivity=settings.per_user, epsilon=to_count, random=random.child("counts")
+            counts[chosen], sensitivity=settings.per_user, epsilon=to_count.use(), random=random.child("counts")
         )
         published, truth, kept = _table(log, chosen, shown), None, np.isin(log.query, chosen) & counted
     else:
         kept = event & np.isin(log.query, chosen)
-        published, truth = publish(log, log.user[kept], log.query[kept], random)
+        published, truth, _ = under_new_ids(log, log.user[kept], log.query[kept], random)
     dropped = {
         "further clicks of a query": int((~event).sum()),
         **({"beyond the first queries of a user": int((event & ~counted).sum())} if table else {}),
@@ -119,7 +125,14 @@ def frequent_queries(
         settings=settings.to_json(),
         version=__version__,
         model=_model(settings) if table else "none",
-        parameters={"epsilon": float(settings.epsilon), "delta": float(settings.delta)} if table else {},
+        parameters={
+            "epsilon": float(settings.epsilon),
+            "delta": float(settings.delta),
+            "threshold": float(least),
+            "noise scale of the choice": scale,
+        }
+        if table
+        else {},
         unit="user" if table else "none",
         covers=_covers(settings) if table else (),
         does_not_cover=_does_not_cover(table),
@@ -129,9 +142,11 @@ def frequent_queries(
         counts_in={} if table else count_in(log),
         counts_out={"rows": len(published)} if table else count_out(published),
         dropped={} if table else dropped,
-        figures={"threshold": float(least), "noise scale of the choice": scale},
+        figures={} if table else {"threshold": float(least), "noise scale of the choice": scale},
     )
-    return Release(published, statement, truth, kind="counts" if table else "log")
+    if table:
+        return publish_counts(published, statement, Evidence(log, budget=budget))
+    return publish_log(published, statement, truth, Evidence(log))
 
 
 def _table(log: QueryLog, chosen: npt.NDArray[np.int32], shown: npt.NDArray[np.int64]) -> QueryLog:

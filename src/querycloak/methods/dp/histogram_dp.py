@@ -29,9 +29,10 @@ from querycloak.methods.dp._contribution_kernels import take_fitting
 from querycloak.methods.dp._domains import TOPICS_HELP, choose_domains, describe_domains
 from querycloak.methods.dp._noise import add_noise, check_library, describe_noise
 from querycloak.progress import QUIET, Progress
-from querycloak.releases.publish import count_out, publish
-from querycloak.releases.release import Release
+from querycloak.releases.budget import Budget
+from querycloak.releases.publish import Evidence, publish_items
 from querycloak.releases.statement import PrivacyStatement
+from querycloak.releases.table import count_out, under_new_ids
 from querycloak.settings import Settings, setting
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from querycloak.logs.query_log import QueryLog
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
+    from querycloak.releases.release import ItemRelease
 
 __all__ = ["HistogramDp", "histogram_dp", "noisy_histograms"]
 
@@ -81,7 +83,7 @@ def histogram_dp(
     *,
     concepts: ConceptLog,
     taxonomy: Taxonomy,
-) -> Release:
+) -> ItemRelease:
     """Publish every user's concepts with noisy counts, those above 0."""
     import polars as pl
 
@@ -97,10 +99,12 @@ def histogram_dp(
     taken = take_fitting(concepts.user, inside.astype(np.int64), most)
 
     users = np.unique(log.user)
+    budget = Budget(float(settings.epsilon))  # one share: the histograms of two users have no query in common
+    epsilon = budget.take("a histogram for each user").use()
     progress.start("adding noise to histograms", total=len(users))
     parts = []
     for user, concept, count in noisy_histograms(
-        users, concepts.user[taken], place[taken], len(bins), settings, random.child("noise")
+        users, concepts.user[taken], place[taken], len(bins), settings, epsilon, random.child("noise")
     ):
         parts.append((user, concept, count))
         progress.advance(max(1, _BLOCK // len(bins)))
@@ -109,8 +113,8 @@ def histogram_dp(
         if parts
         else (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64))
     )
-    # publish() orders rows by new id and keeps the order within a user: carry the counts along as it does
-    published, truth = publish(
+    # under_new_ids() orders rows by new id and keeps the order within a user: carry the counts along as it does
+    published, truth, _ = under_new_ids(
         log, user, concept, random,
         queries=pl.Series([taxonomy.label(c) for c in bins.tolist()], dtype=pl.String),
         category=concept,
@@ -146,11 +150,11 @@ def histogram_dp(
         counts_out=count_out(published),
         dropped={},
     )
-    return Release(published, statement, truth, kind="items")
+    return publish_items(published, statement, truth, Evidence(log, budget=budget, learned=concepts.learned))
 
 
 def noisy_histograms(
-    users: Int32s, user: Int32s, place: Int32s, bins: int, settings: HistogramDp, random: Randomness
+    users: Int32s, user: Int32s, place: Int32s, bins: int, settings: HistogramDp, epsilon: float, random: Randomness
 ) -> Iterator[tuple[Int32s, Int32s, npt.NDArray[np.int64]]]:
     """Return (user, bin, count) of the counts above 0, some users at a time.
 
@@ -164,7 +168,7 @@ def noisy_histograms(
         low, high = np.searchsorted(user, [some[0], some[-1] + 1])
         cell = np.searchsorted(some, user[low:high]) * bins + place[low:high]
         counts = np.bincount(cell, minlength=len(some) * bins).astype(np.int64)
-        noisy = add_noise(counts, sensitivity=settings.most_change, epsilon=settings.epsilon, random=random)
+        noisy = add_noise(counts, sensitivity=settings.most_change, epsilon=epsilon, random=random)
         kept = np.flatnonzero(noisy > 0)
         yield some[kept // bins], (kept % bins).astype(np.int32), noisy[kept]
 

@@ -34,15 +34,17 @@ from querycloak.methods.dp._domains import DOMAIN_HELP, TOPICS_HELP, choose_doma
 from querycloak.methods.dp._rebuild import label_texts, shaped_texts
 from querycloak.methods.dp._semantic_dp_mechanism import Criterion, Mechanism
 from querycloak.progress import QUIET, Progress
-from querycloak.releases.publish import count_in, count_out, publish
-from querycloak.releases.release import Release
+from querycloak.releases.budget import Budget
+from querycloak.releases.publish import Evidence, publish_log
 from querycloak.releases.statement import PrivacyStatement
+from querycloak.releases.table import count_out, under_new_ids
 from querycloak.settings import Settings, setting
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
+    from querycloak.releases.release import LogRelease
 
 __all__ = ["SemanticDp", "prepare", "semantic_dp"]
 
@@ -100,7 +102,7 @@ def semantic_dp(
     *,
     concepts: ConceptLog,
     taxonomy: Taxonomy,
-) -> Release:
+) -> LogRelease:
     """Replace every query that has a concept in a domain; drop and count the others."""
     mechanism = prepare(settings, taxonomy)
     if settings.rebuild != "label":
@@ -116,6 +118,9 @@ def semantic_dp(
     drawn_from = np.flatnonzero(inside & taken[event])
     progress.start("drawing concepts", total=len(drawn_from))
     epsilon = _epsilon_of_draws(settings, concepts.user[drawn_from], len(log.users))
+    budget = Budget(float(settings.epsilon))
+    _, first_draw, draws = np.unique(concepts.user[drawn_from], return_index=True, return_counts=True)
+    budget.take_draws("one draw for each unit", draws, epsilon[first_draw])
     drawn = mechanism.draw(concepts.concept[drawn_from], epsilon, random.child("draws"))
     progress.advance(len(drawn_from))
 
@@ -124,7 +129,15 @@ def semantic_dp(
     else:
         texts = shaped_texts(log, concepts, taxonomy, drawn_from, drawn, keep_all=settings.rebuild == "paper")
     code, words = encode(texts)
-    published, truth = publish(log, user[taken], code, random, queries=words)
+    dropped = {
+        "further clicks of a query": int((~log.event).sum()),
+        "no concept": int((~mapped).sum()),
+        "concept outside the domain": int((mapped & (units == 0)).sum()),
+        "beyond the user's budget": int(((units > 0) & ~taken).sum()),
+    }
+    told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items())
+    progress.note(f"{len(log):,} rows in; left out: {told} (not in the statement: these counts are exact)")
+    published, truth, _ = under_new_ids(log, user[taken], code, random, queries=words)
     statement = PrivacyStatement(
         method="semantic-dp",
         settings=_plain(settings),
@@ -140,16 +153,11 @@ def semantic_dp(
         ),
         randomness=random.describe(),
         new_ids=True,
-        counts_in=count_in(log),
+        counts_in={},
         counts_out=count_out(published),
-        dropped={
-            "further clicks of a query": int((~log.event).sum()),
-            "no concept": int((~mapped).sum()),
-            "concept outside the domain": int((mapped & (units == 0)).sum()),
-            "beyond the user's budget": int(((units > 0) & ~taken).sum()),
-        },
+        dropped={},
     )
-    return Release(published, statement, truth)
+    return publish_log(published, statement, truth, Evidence(log, budget=budget, learned=concepts.learned))
 
 
 def _take(log: QueryLog, settings: SemanticDp, user: npt.NDArray[np.int32], units: Int64s) -> npt.NDArray[np.bool_]:
@@ -203,7 +211,7 @@ def _covers(settings: SemanticDp, taxonomy: Taxonomy, mechanism: Mechanism) -> t
 def _does_not_cover(settings: SemanticDp) -> tuple[str, ...]:
     lines = [
         "how many queries each user has, of how many units each, and in which order, is visible",
-        "queries without a concept in a domain are left out, and that is visible; so are the counts of this statement",
+        "queries without a concept in a domain are left out, and that is visible",
     ]
     if settings.domain == "topics":
         lines.append("the topic of every query is visible: each is replaced within its topic")

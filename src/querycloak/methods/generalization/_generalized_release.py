@@ -11,14 +11,15 @@ from querycloak._version import __version__
 from querycloak.errors import InputError
 from querycloak.knowledge.generalization import Bags, bags_of, generalization
 from querycloak.logs.query_log import QueryLog, encode
-from querycloak.releases.publish import count_in, count_out, publish
-from querycloak.releases.release import Release
+from querycloak.releases.publish import Evidence, publish_items
 from querycloak.releases.statement import PrivacyStatement
+from querycloak.releases.table import count_in, count_out, under_new_ids
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
+    from querycloak.releases.release import ItemRelease
     from querycloak.settings import Settings
 
 __all__ = ["release_generalized", "transactions_of"]
@@ -57,19 +58,18 @@ def release_generalized(
     of: npt.NDArray[np.int32],
     shared: Bags,
     length_is: str,
-) -> Release:
+) -> ItemRelease:
     """Publish for each user the bag that its cluster shares, one row an item, and state what that promises.
 
     `of` is int32[users], the cluster of each; `shared` has one bag a cluster. `length_is` says in words what the
     length of a published transaction gives away.
     """
     sizes = np.bincount(of)
-    assert sizes.min() >= k, "a cluster fell below k"
     published_bags = shared.take(of)
     used, place = np.unique(published_bags.items, return_inverse=True)
     label, labels = encode([taxonomy.label(c) for c in used.tolist()])
     path, path_words = encode([taxonomy.path(c) for c in used.tolist()])
-    published, truth = publish(
+    published, truth, _ = under_new_ids(
         log,
         np.repeat(users, published_bags.lengths).astype(np.int32),
         label[place],
@@ -115,7 +115,7 @@ def release_generalized(
         },
         figures=generalization(taxonomy, transactions, published_bags).figures(),
     )
-    return Release(published, statement, truth, kind="items")
+    return publish_items(published, statement, truth, Evidence(log))
 
 
 def _same(k: int) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from querycloak.logs.query_log import QueryLog
     from querycloak.progress import Progress
     from querycloak.randomness import Randomness
-    from querycloak.releases.release import Release
+    from querycloak.releases.release import LogRelease
 
 __all__ = ["CategorySettings", "Units", "release_by_categories"]
 
@@ -51,7 +51,7 @@ class Units:
 
 def release_by_categories(
     method: str, log: QueryLog, settings: CategorySettings, random: Randomness, progress: Progress, units: Units
-) -> Release:
+) -> LogRelease:
     """Group users by shared categories and publish random queries of each member, by quota |Q_u| / size of the group.
 
     Users without a category are left out and counted. With `min_query_users`, a drawn query that too few users asked is
@@ -91,6 +91,7 @@ def release_by_categories(
             "users left out, without a category": len(np.unique(log.user)) - len(users),
             "published category labels": lacking,
         },
+        public=units.taxonomy.all_labels,
     )
 
 

@@ -15,16 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak._version import __version__
-from querycloak.releases.publish import count_in, count_out, publish
-from querycloak.releases.release import Release
+from querycloak.releases.publish import Evidence, publish_log
 from querycloak.releases.statement import PrivacyStatement
+from querycloak.releases.table import count_in, count_out, under_new_ids
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     import polars as pl
 
     from querycloak.logs.query_log import QueryLog
     from querycloak.methods.microaggregation._group_settings import GroupSettings
     from querycloak.randomness import Randomness
+    from querycloak.releases.release import LogRelease
 
 __all__ = ["GroupBags", "release_groups", "with_labels"]
 
@@ -57,8 +60,9 @@ def release_groups(
     covers_not: tuple[str, ...],
     dropped: dict[str, int],
     figures: dict[str, float],
-) -> Release:
-    """Publish every user with the bag of its group, and say what holds."""
+    public: Container[str] = frozenset(),
+) -> LogRelease:
+    """Publish every user with the bag of its group, and say what holds; `public` = labels that may be published."""
     order = np.lexsort((_rank(bags.queries, bags.bag_query), bags.bag_group))
     queries = bags.bag_query[order]
     groups = int(bags.group.max(initial=-1)) + 1
@@ -68,7 +72,7 @@ def release_groups(
     ends = np.cumsum(length)
     entry = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first[bags.group] - (ends - length), length)
     owner = np.repeat(bags.user, length).astype(np.int32)
-    published, truth = publish(log, owner, queries[entry].astype(np.int32), random, queries=bags.queries)
+    published, truth, _ = under_new_ids(log, owner, queries[entry].astype(np.int32), random, queries=bags.queries)
     statement = PrivacyStatement(
         method=method,
         settings=settings.to_json(),
@@ -76,6 +80,7 @@ def release_groups(
         model=f"k-anonymity of users, k = {settings.k}",
         parameters={"k": float(settings.k)},
         unit="user",
+        text_users=settings.min_query_users,
         covers=(
             f"every published user has the same bag of queries as at least {settings.k - 1} other published users",
         ),
@@ -88,7 +93,7 @@ def release_groups(
         dropped={"further clicks of a query": int((~log.event).sum()), **dropped},
         figures=figures,
     )
-    return Release(published, statement, truth)
+    return publish_log(published, statement, truth, Evidence(log, public))
 
 
 def with_labels(queries: pl.Series, labels: list[str]) -> tuple[pl.Series, npt.NDArray[np.int64]]:

@@ -85,6 +85,7 @@ def semantic_microaggregation(
             "users left out, without a concept": len(np.unique(log.user[left_out])),
             "published concept labels": labels,
         },
+        public=taxonomy.all_labels,
     )
 
 

@@ -18,12 +18,14 @@ from querycloak.methods.stream.stream_statement import (
 )
 from querycloak.methods.stream.sweeping import PERSONAL, AskedEnough, is_personal, rare_name
 from querycloak.progress import QUIET, Progress
-from querycloak.releases.release import Release, Truth
+from querycloak.releases.publish import Evidence, publish_stream
+from querycloak.releases.release import Truth
 
 if TYPE_CHECKING:
     from querycloak.mapping.row_paths import PathsOf
     from querycloak.methods.stream.engine import Departures, StreamEngine
     from querycloak.randomness import Randomness
+    from querycloak.releases.release import StreamRelease
 
 __all__ = [
     "FlatSettings",
@@ -48,7 +50,7 @@ def stream_release(
     *,
     method: str = "self-adjusting",
     paths: PathsOf,
-) -> Release:
+) -> StreamRelease:
     """Let the rows of a log pass in their order; the release holds those that left, in the order in which they left.
 
     `paths` finds the category path of every row, given a separator. A row is a record, a further click on a query's
@@ -71,7 +73,8 @@ def stream_release(
     row = entering[np.concatenate([empty, *(p.record for p in parts)])]
     new_user = np.concatenate([empty, *(p.user for p in parts)]).astype(np.int32)
     delay = np.concatenate([empty, *(p.delay for p in parts)])
-    fewest = min((int(p.candidates.min(initial=1 << 62)) for p in parts), default=1 << 62)
+    candidates = np.concatenate([empty, *(p.candidates for p in parts)])
+    int(candidates.min()) if len(candidates) else 0
 
     published, users = new_user, log.users
     stands_for = np.arange(len(log.users), dtype=np.int32)
@@ -103,11 +106,16 @@ def stream_release(
             "unclassified": len(log) - len(known),
             **swept,
         },
-        figures=flow_figures(engine, float(delay.mean()) if len(delay) else 0.0, fewest if len(delay) else 0)
+        figures=flow_figures(
+            engine,
+            float(delay.mean()) if len(delay) else 0.0,
+            int(candidates.min(initial=1 << 62)) if len(delay) else 0,
+        )
         | {"unclassified": int((~classified).sum())},
         columns=tuple(c.name for c in form.columns) if form is not None else (),
     )
-    return Release(table, statement, Truth(stands_for.astype(np.int32), log.user[row]), "stream")
+    truth = Truth(stands_for.astype(np.int32), log.user[row])
+    return publish_stream(table, statement, truth, Evidence(log, candidates=candidates))
 
 
 def _sweep(log: QueryLog, rows: Rows, settings: StreamSettings) -> tuple[Rows, dict[str, int]]:

@@ -86,6 +86,8 @@ def stream_statement(
         model=f"each query is published under a user drawn uniformly from at least {settings.k} others",
         parameters={"candidates": float(settings.k), "depth": float(settings.depth)},
         unit="query",
+        text_users=settings.min_query_users,
+        identifiers_dropped=settings.identifiers,
         covers=(
             "no query is published under the user who asked it",
             f"its published user is drawn uniformly from at least {settings.k} other users of its category or branch",

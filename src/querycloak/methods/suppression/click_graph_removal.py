@@ -17,15 +17,16 @@ from querycloak.errors import InputError
 from querycloak.logs.query_log import NO_CODE, QueryLog
 from querycloak.methods.suppression._click_graph_kernels import disconnect
 from querycloak.progress import QUIET, Progress
-from querycloak.releases.publish import count_in, count_out, publish
-from querycloak.releases.release import Release
+from querycloak.releases.publish import Evidence, publish_log
 from querycloak.releases.statement import PrivacyStatement
+from querycloak.releases.table import count_in, count_out, under_new_ids
 from querycloak.settings import Settings, setting
 
 if TYPE_CHECKING:
     import polars as pl
 
     from querycloak.randomness import Randomness
+    from querycloak.releases.release import LogRelease
 
 __all__ = ["ClickGraphRemoval", "click_graph_removal"]
 
@@ -41,7 +42,7 @@ class ClickGraphRemoval(Settings):
 
 def click_graph_removal(
     log: QueryLog, settings: ClickGraphRemoval, random: Randomness, progress: Progress = QUIET
-) -> Release:
+) -> LogRelease:
     """Remove vulnerable queries, then queries until no two share a clicked document (density 0).
 
     In turn: queries that led to fewer than k documents; that hold the name of a site they led to; whose documents come
@@ -69,7 +70,7 @@ def click_graph_removal(
     progress.start("publishing")
     event = log.event
     keep = np.flatnonzero(event & ~(out | joined)[log.query])
-    published, truth = publish(log, log.user[keep], log.query[keep], random)
+    published, truth, _ = under_new_ids(log, log.user[keep], log.query[keep], random)
     statement = PrivacyStatement(
         method="click-graph-removal",
         settings=settings.to_json(),
@@ -77,6 +78,7 @@ def click_graph_removal(
         model="none",
         parameters={},
         unit="none",
+        text_users=settings.min_query_users,
         covers=(),
         does_not_cover=(
             "all queries of a user that are left stay under one id: who knows some of them can find the rest",
@@ -100,7 +102,7 @@ def click_graph_removal(
         ),
         figures={"distinct queries left": int((~(out | joined)).sum())},
     )
-    return Release(published, statement, truth)
+    return publish_log(published, statement, truth, Evidence(log))
 
 
 def _by_reason(query: npt.NDArray[np.int32], reasons: dict[str, npt.NDArray[np.bool_]]) -> dict[str, int]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from querycloak._version import __version__
 from querycloak.progress import QUIET, Progress
-from querycloak.releases.publish import count_in, count_out, publish
-from querycloak.releases.release import Release
+from querycloak.releases.publish import Evidence, publish_log
 from querycloak.releases.statement import PrivacyStatement
+from querycloak.releases.table import count_in, count_out, under_new_ids
 from querycloak.settings import Settings, setting
 from querycloak.texts.identifiers import find_identifiers, what_was_searched
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from querycloak.logs.query_log import QueryLog
     from querycloak.randomness import Randomness
+    from querycloak.releases.release import LogRelease
 
 __all__ = ["Sweep", "sweep"]
 
@@ -35,8 +36,8 @@ class Sweep(Settings):
     hash_tokens: bool = setting(False, "publish each word as a keyed hash; the key is thrown away")
 
 
-def sweep(log: QueryLog, settings: Sweep, random: Randomness, progress: Progress = QUIET) -> Release:
-    """Return every user a new id and drop the queries that look dangerous.
+def sweep(log: QueryLog, settings: Sweep, random: Randomness, progress: Progress = QUIET) -> LogRelease:
+    """Put every user under a new id and drop the queries that look dangerous.
 
     One row is published per query event: the further rows of a query with several clicks hold nothing but clicks.
     """
@@ -52,7 +53,7 @@ def sweep(log: QueryLog, settings: Sweep, random: Randomness, progress: Progress
     is_rare = event & ~is_personal & rare[log.query]
     keep = np.flatnonzero(event & ~is_personal & ~is_rare)
     words = _hash_tokens(log.queries, random) if settings.hash_tokens else log.queries
-    published, truth = publish(log, log.user[keep], log.query[keep], random, queries=words)
+    published, truth, used = under_new_ids(log, log.user[keep], log.query[keep], random, queries=words)
     statement = PrivacyStatement(
         method="sweep",
         settings=settings.to_json(),
@@ -60,6 +61,8 @@ def sweep(log: QueryLog, settings: Sweep, random: Randomness, progress: Progress
         model="none",
         parameters={},
         unit="none",
+        text_users=settings.min_query_users,
+        identifiers_dropped=settings.identifiers,
         covers=(),
         does_not_cover=_does_not_cover(settings),
         randomness=random.describe(),
@@ -72,7 +75,8 @@ def sweep(log: QueryLog, settings: Sweep, random: Randomness, progress: Progress
             f"asked by fewer than {settings.min_query_users} users": int(is_rare.sum()),
         },
     )
-    return Release(published, statement, truth)
+    readings = log.queries.gather(used) if settings.hash_tokens else None
+    return publish_log(published, statement, truth, Evidence(log, readings=readings))
 
 
 def _does_not_cover(settings: Sweep) -> tuple[str, ...]:

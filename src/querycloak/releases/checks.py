@@ -1,0 +1,174 @@
+"""The checks of the gate: each recomputes one promise of a statement on the finished table, and raises GateError.
+
+None of them trusts the method: texts are looked up in the log by their letters, classes are counted from the rows, and
+what is promised is read from the statement, which must promise no less than the settings ask for.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from querycloak.errors import GateError
+from querycloak.logs.query_log import NO_CODE
+from querycloak.releases.classes import class_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    import numpy.typing as npt
+    import polars as pl
+
+    from querycloak.logs.query_log import Codes, QueryLog
+    from querycloak.releases.budget import Budget
+    from querycloak.releases.release import Truth
+    from querycloak.releases.statement import PrivacyStatement
+
+__all__ = [
+    "check_budget",
+    "check_classes",
+    "check_departures",
+    "check_identifiers",
+    "check_ids",
+    "check_promises",
+    "check_public",
+    "check_texts",
+    "people_per_text",
+]
+
+
+def check_promises(statement: PrivacyStatement) -> None:
+    """Check that the statement promises no less than the settings ask for."""
+    settings, parameters = statement.settings, statement.parameters
+    asked = settings.get("min_query_users", 1)
+    if statement.text_users < asked:
+        raise _broken(
+            statement, f"texts of {asked} people were asked for, the statement promises {statement.text_users}"
+        )
+    if settings.get("identifiers") is True and not statement.identifiers_dropped:
+        raise _broken(statement, "identifiers were to be dropped, the statement does not promise it")
+    for name in ("k", "epsilon", "delta"):
+        if name in parameters and name in settings:
+            weaker = parameters[name] < settings[name] if name == "k" else parameters[name] > settings[name]
+            if weaker:
+                raise _broken(statement, f"{name} is {settings[name]} in the settings and {parameters[name]} promised")
+
+
+def check_classes(table: QueryLog, statement: PrivacyStatement) -> None:
+    """Check that every published user shares its rows with at least k - 1 others, where k-anonymity is promised."""
+    if statement.unit != "user" or "k" not in statement.parameters:
+        return
+    k = int(statement.parameters["k"])
+    size = class_sizes(table)
+    few = int((size < k).sum())
+    if few:
+        raise _broken(statement, f"{few:,} of {len(size):,} published users are in a class of fewer than {k}")
+
+
+def check_ids(table: QueryLog, statement: PrivacyStatement, original: QueryLog, truth: Truth | None) -> None:
+    """Check that no id of the log is published, and that each published id stands for one person of the log."""
+    if statement.new_ids:
+        known = int(table.users.is_in(original.users.implode()).sum())
+        if known:
+            raise _broken(statement, f"{known:,} published ids are ids of the log")
+    if truth is not None:
+        if len(truth.user) != len(table.users):
+            raise _broken(statement, f"{len(table.users):,} ids are published, the truth knows {len(truth.user):,}")
+        named = truth.user[truth.user != NO_CODE]
+        if len(np.unique(named)) != len(named):
+            raise _broken(statement, "two published ids stand for one person")
+
+
+def people_per_text(original: QueryLog, texts: pl.Series) -> npt.NDArray[np.int64]:
+    """int64[texts]: how many people of the log asked each text, by its letters; only these texts are counted."""
+    import polars as pl
+
+    known = pl.DataFrame({"text": original.queries, "code": np.arange(len(original.queries), dtype=np.int64)})
+    found = pl.DataFrame({"text": texts}).join(known, on="text", how="left", maintain_order="left")["code"]
+    code = found.fill_null(NO_CODE).to_numpy()
+    wanted = np.zeros(len(original.queries) + 1, dtype=np.bool_)  # the last is for texts that are not in the log
+    wanted[code] = True
+    rows = np.flatnonzero(wanted[original.query])
+    pairs = pl.DataFrame({"query": original.query[rows], "user": original.user[rows]})
+    people = pairs.group_by("query").agg(pl.col("user").n_unique())
+    count = np.zeros(len(original.queries) + 1, dtype=np.int64)
+    count[people["query"].to_numpy()] = people["user"].to_numpy()
+    return np.where(code == NO_CODE, 0, count[code])
+
+
+def check_texts(
+    table: QueryLog, statement: PrivacyStatement, original: QueryLog, public: Container[str], readings: pl.Series | None
+) -> None:
+    """Check that each published text was asked by at least the stated number of people, or is public knowledge.
+
+    `readings` gives the text of the log behind each published one, where texts are published in another form.
+    """
+    if statement.text_users <= 1:
+        return
+    texts = table.queries if readings is None else readings
+    if len(texts) != len(table.queries):
+        raise _broken(statement, "not every published text has its reading")
+    people = people_per_text(original, texts)
+    rare = np.flatnonzero(people < statement.text_users)
+    secret = sum(text not in public for text in texts.gather(rare).to_list())
+    if secret:
+        raise _broken(statement, f"{secret:,} published texts were asked by fewer than {statement.text_users} people")
+
+
+def check_identifiers(
+    table: QueryLog, statement: PrivacyStatement, public: Container[str], readings: pl.Series | None
+) -> None:
+    """Check that no published text holds an identifier, where that is promised."""
+    if not statement.identifiers_dropped:
+        return
+    from querycloak.texts.identifiers import find_identifiers
+
+    texts = table.queries if readings is None else readings
+    found = texts.gather(np.flatnonzero(find_identifiers(texts)))
+    left = sum(text not in public for text in found.to_list())
+    if left:
+        raise _broken(statement, f"{left:,} published texts hold a personal identifier")
+
+
+def check_departures(k: int, asker: Codes, user: npt.NDArray[np.integer], candidates: npt.NDArray[np.integer]) -> None:
+    """Check that no record of a stream leaves under its own asker, or with fewer than k others to draw from."""
+    own = int((asker == user).sum())
+    if own:
+        raise GateError(f"{own:,} records would leave under the user who asked them; nothing of this is published.")
+    few = int((candidates < k).sum())
+    if few:
+        raise GateError(f"{few:,} records would leave with fewer than {k} candidates; nothing of this is published.")
+
+
+def check_budget(statement: PrivacyStatement, budget: Budget | None) -> None:
+    """Check that what was spent is at most what the statement promises."""
+    if budget is None:
+        raise _broken(statement, "differential privacy is promised, and no budget was kept")
+    epsilon, delta = budget.spent
+    promised = Fraction(statement.parameters["epsilon"]), Fraction(statement.parameters.get("delta", 0.0))
+    if epsilon > promised[0] or delta > promised[1]:
+        spent = f"epsilon {float(epsilon):g}, delta {float(delta):g}"
+        raise _broken(statement, f"{spent} were spent, more than promised")
+    if not budget.account:
+        raise _broken(statement, "differential privacy is promised, and nothing was taken from the budget")
+
+
+def check_public(table: QueryLog, statement: PrivacyStatement, *, learned: bool) -> None:
+    """Check that a differentially private release shows nothing of the log but through its noise.
+
+    No exact count of the input in the statement, no column kept from the log, no knowledge learned from it.
+    """
+    if statement.counts_in or statement.dropped or statement.figures:
+        raise _broken(statement, "the statement holds exact counts of the log, which are not private")
+    kept = [name for name in ("time", "rank", "url") if getattr(table, name) is not None]
+    kept += [] if table.extra is None else [name for name in table.extra.columns if name != "count"]
+    if kept:
+        raise _broken(statement, f"columns of the log are published as they were: {', '.join(kept)}")
+    if learned:
+        raise _broken(statement, "the mapping was learned from the log; only public knowledge may be used")
+
+
+def _broken(statement: PrivacyStatement, what: str) -> GateError:
+    return GateError(f"{statement.method}: {what}. Nothing is published; this is a fault of the method.")
