@@ -26,7 +26,8 @@ ROOT = TESTS.parent
 PACKAGE = ROOT / "src" / "querycloak"
 sys.path.insert(0, str(TESTS))
 
-from mutation.faults import FAULTS, Fault  # noqa: E402
+from mutation.fault import Fault  # noqa: E402, TC001
+from mutation.faults import FAULTS  # noqa: E402
 
 BROKEN = re.compile(
     r"^(?:\S+:\d+: )?(?:E +)?(NameError|ImportError|ModuleNotFoundError|SyntaxError|UnboundLocalError)", re.MULTILINE
@@ -49,14 +50,14 @@ def changed(fault: Fault) -> tuple[Path, str]:
     """Return the file that a fault changes and its new text; an anchor that is not there exactly once is an error."""
     target = PACKAGE / fault.where
     files = [target] if target.is_file() else sorted(target.rglob("*.py"))
-    found = [(f, old, new) for f in files for old, new in fault.changes for _ in range(f.read_text().count(old))]
+    found = [file for file in files for _ in range(file.read_text().count(fault.right))]
     if len(found) != 1:
         raise LookupError(
             f"fault {fault.name!r}: its text is in {fault.where} {len(found)} times, expected once; "
             "the line was edited: adapt the fault in tests/mutation/faults.py"
         )
-    file, old, new = found[0]
-    text = file.read_text().replace(old, new)
+    (file,) = found
+    text = file.read_text().replace(fault.right, fault.wrong)
     compile(text, str(file), "exec")
     return file, text
 

@@ -1,0 +1,62 @@
+"""Faults of the gate itself: the last check before a release can be written."""
+
+from __future__ import annotations
+
+from mutation.fault import Fault, fault
+
+__all__ = ["GATE"]
+
+CHECKS = "releases/checks.py"
+BUDGET = "releases/budget.py"
+TESTS = "releases/test_publish.py"
+BREAKS = f"{TESTS}::test_what_breaks_its_promise_does_not_pass"
+PRIVATE = f"{TESTS}::TestDifferentialPrivacy"
+STREAM = f"{TESTS}::test_a_stream_that_breaks_its_rule"
+SHARES = f"{TESTS}::test_a_share_is_used_once_and_the_account_is_exact"
+
+GATE: list[Fault] = [
+    fault("gate: classes of k - 1 pass", CHECKS, "(size < k)", "(size < k - 1)", BREAKS),
+    fault("gate: texts of one person too few pass", CHECKS, "people < statement", "people + 1 < statement", BREAKS),
+    fault(
+        "gate: askings are counted, not people",
+        CHECKS,
+        'pl.col("user").n_unique()',
+        'pl.col("user").len()',
+        f"{TESTS}::test_people_per_text_equal_the_reference",
+    ),
+    fault("gate: texts that nobody asked pass", CHECKS, "== NO_CODE, 0, count", "== NO_CODE, 1 << 40, count", BREAKS),
+    fault("gate: ids of the log pass", CHECKS, "if known:", "if known < 0:", BREAKS),
+    fault(
+        "gate: two ids of one person pass",
+        CHECKS,
+        "len(np.unique(named)) != len(named)",
+        "len(np.unique(named)) > len(named)",
+        f"{TESTS}::test_two_ids_of_one_person_do_not_pass",
+    ),
+    fault("gate: identifiers pass", CHECKS, "if left:", "if left < 0:", BREAKS),
+    fault("gate: weaker texts are promised", CHECKS, "statement.text_users < asked", "asked < 0", BREAKS),
+    fault("gate: a weaker k is promised", CHECKS, "if weaker:", "if weaker and name != 'k':", BREAKS),
+    fault("gate: epsilon is not compared", CHECKS, "epsilon > promised[0] or delta", "delta", PRIVATE),
+    fault("gate: an empty account passes", CHECKS, "if not budget.account:", "if budget.account is None:", PRIVATE),
+    fault("gate: exact counts pass", CHECKS, "statement.counts_in or ", "", PRIVATE),
+    fault("gate: kept columns pass", CHECKS, "    if kept:", "    if kept is None:", PRIVATE),
+    fault("gate: learned knowledge passes", CHECKS, "    if learned:", "    if learned is None:", PRIVATE),
+    fault("gate: a record leaves under its asker", CHECKS, "(asker == user)", "(asker == user - 1)", STREAM),
+    fault("gate: k - 1 candidates are enough", CHECKS, "(candidates < k)", "(candidates < k - 1)", STREAM),
+    fault("budget: a share is used twice", BUDGET, "if self.used:", "if self.used is None:", SHARES),
+    fault(
+        "budget: shares do not add up",
+        BUDGET,
+        "epsilon + Fraction(share.epsilon) >",
+        "Fraction(share.epsilon) >",
+        SHARES,
+    ),
+    fault("budget: delta does not add up", BUDGET, "delta + Fraction(share.delta) >", "0 >", SHARES),
+    fault(
+        "budget: the cheapest user counts",
+        BUDGET,
+        "max(costs,",
+        "min(costs,",
+        f"{TESTS}::test_draws_cost_what_the_most_expensive_user_costs",
+    ),
+]
