@@ -6,10 +6,18 @@ import os
 
 import pytest
 from hypothesis import Phase, settings
+from jit import JIT
 
 # Kernels compile on first use, so the first example of a test may take seconds: no deadline. In CI the examples are the
-# same in every run of the same tests; anywhere else they are new each time.
-settings.register_profile("querycloak", deadline=None, print_blob=True, derandomize="CI" in os.environ)
+# same in every run of the same tests; anywhere else they are new each time. Without the JIT the tests only show which
+# lines they reach: a fifth of the examples does that.
+settings.register_profile(
+    "querycloak",
+    deadline=None,
+    print_blob=True,
+    derandomize="CI" in os.environ,
+    max_examples=100 if JIT else 20,
+)
 # Seeded faults (tests/mutation): the same examples in every run, and no time spent on the smallest failing one.
 settings.register_profile(
     "faults", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate), report_multiple_bugs=False
@@ -19,7 +27,7 @@ settings.load_profile("querycloak")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out, where Numba does not compile, what would take minutes in plain Python."""
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0":
+    if JIT:
         return
     skip = pytest.mark.skip(reason="needs the JIT, which NUMBA_DISABLE_JIT turns off")
     for item in items:

@@ -7,10 +7,12 @@ import io
 import json
 from random import Random
 
+from jit import JIT
+
 CATEGORIES = ["Top/Sports/Rowing", "Top/Sports/Tennis", "Top/Arts/Music/Jazz", "Top/Arts/Film", "Top/News", ""]
 
 
-def rows(n: int = 3000, users: int = 60, seed: int = 1):
+def rows(n: int = 3000 if JIT else 600, users: int = 60, seed: int = 1):
     """(user, query, time, category, shop) with every query once."""
     random = Random(seed)
     return [

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jit import JIT
 from reference.stream import asked_enough
 from stream_logs import CATEGORIES, MAKERS, as_jsonl, as_tsv, read_back
 
@@ -49,7 +50,7 @@ def test_counts_over_many_queries():
     assert 2000 < found.sum() < 28_000
 
 
-def rows(n=4000, users=80, seed=2):
+def rows(n=4000 if JIT else 800, users=80, seed=2):
     """Queries asked often and rarely, some of them with an address of mail."""
     random = Random(seed)
     words = ['green "tea"', "rowing, boats", "ü", MAIL, *(f"rare {i}" for i in range(n // 10))]
