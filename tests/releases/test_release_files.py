@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from sample_releases import sealed
 
 from querycloak.errors import InputError, OutputError, ParameterError
 from querycloak.logs.atomic import check_output, write_text, writing
@@ -44,7 +45,7 @@ RELEASED = QueryLog.of(["x1", "x2", "x1"], ["tea", "tea", "green tea"])
 
 def release(form: LogForm | None = None, kind: str = "log", **changes) -> Release:
     truth = Truth(np.array([0, 1], dtype=np.int32))
-    return replace(KINDS[kind](replace(RELEASED, form=form), STATEMENT, truth, passed=True), **changes)
+    return sealed(replace(KINDS[kind](replace(RELEASED, form=form), STATEMENT, truth), **changes))
 
 
 @pytest.mark.parametrize("compression", ["", "gz", "zst"])
@@ -140,8 +141,8 @@ class TestRefused:
 
     def test_later_version(self, path):
         file = json.loads(statement_path(path).read_text())
-        statement_path(path).write_text(json.dumps({**file, "version": 2}))
-        with pytest.raises(InputError, match="this QueryCloak reads version 1"):
+        statement_path(path).write_text(json.dumps({**file, "version": 3}))
+        with pytest.raises(InputError, match="this QueryCloak reads version 2"):
             read_statement(path)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from sample_releases import release_of
+from sample_releases import release_of, sealed
 from samples import sample_log
 
 import querycloak as qc
@@ -56,7 +56,7 @@ def test_a_missing_statement_is_refused(tmp_path) -> None:
 
 def test_items_are_compared_with_their_categories() -> None:
     log = QueryLog.of(["a", "b"], ["x", "x"])
-    release = replace(release_of(log, [["x"], ["x"]], [0, 1], k=2), kind="items")
+    release = release_of(log, [["x"], ["x"]], [0, 1], k=2)
     by_path = replace(release.log, category=np.array([0, 1], np.int32), categories=release.log.users)
     groups = [f for f in verify_release(release) if "shares" in f.check]
     assert [f.holds for f in groups] == [True]
@@ -81,7 +81,7 @@ def test_a_release_without_a_model_has_no_groups_to_check(tmp_path) -> None:
 def broken(tmp_path, change):
     """Write a release whose table was changed before its statement was written: digests agree, claims do not."""
     release = qc.anonymize(sample_log(), "semantic-microaggregation", k=4, seed=1)
-    qc.write_release(change(release), tmp_path / "release.tsv")
+    qc.write_release(sealed(change(release)), tmp_path / "release.tsv")
     return [f.check for f in qc.verify(tmp_path / "release.tsv", sample_log()) if f.holds is False]
 
 

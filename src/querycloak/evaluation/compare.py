@@ -135,7 +135,7 @@ def _run(
     topics: Sequence[int],
     progress: Progress,
 ) -> Run:
-    """Run one plan; a method that fails gives a run that says why."""
+    """Run one plan; a method that fails makes a run that says why."""
     head: dict[str, Any] = {
         "name": plan.name, "method": plan.method, "settings": plan.settings, "baseline": plan.baseline
     }  # fmt: skip

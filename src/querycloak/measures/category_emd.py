@@ -74,7 +74,7 @@ def category_emd(
 ) -> list[Score]:
     """Return the mean distance of a user, and the share that all distances have of the largest possible.
 
-    Needs the truth of the release, to know whose the published ids are; gives nothing without.
+    Needs the truth of the release, to know whose the published ids are; without it there is no score.
     """
     if release.truth is None:
         return []

@@ -86,7 +86,7 @@ def information_loss(
 def _tree(
     user: npt.NDArray[np.int64], concept: npt.NDArray[np.int32], n: int, taxonomy: Taxonomy
 ) -> tuple[Tree, npt.NDArray[np.int64]]:
-    """Cluster the users that have a concept; also gives who they are. Entries of user -1 are passed over."""
+    """Cluster the users that have a concept; also return who they are. Entries of user -1 are passed over."""
     keep = user >= 0
     present, code = np.unique(user[keep], return_inverse=True)
     bags = bags_of(code, concept[keep], len(present), taxonomy)

@@ -1,4 +1,4 @@
-"""Profile divergence: how far each user's topic profile in the release lies from the one in the log.
+"""Profile divergence: how far each user's topic profile in the release is from the one in the log.
 
 Sánchez et al. (2018), equations 9 to 11: Jensen-Shannon divergence, base 2, between the topic profiles of each user
 before and after, averaged over users. 0 = the same profiles, 1 = nothing in common.
@@ -62,7 +62,7 @@ def profile_divergence(
 
 
 def topic_of_concept(taxonomy: Taxonomy, topics: Sequence[int] | None = None) -> Int32s:
-    """int32[concepts]: the topic that each concept lies in, by its root; -1 = in none."""
+    """int32[concepts]: the topic that each concept is in, by its root; -1 = in none."""
     if topics is None:
         return taxonomy.ancestor_at_depth(DEPTH)
     out = np.full(len(taxonomy), NO_CODE, dtype=np.int32)

@@ -105,7 +105,7 @@ def _by_site(log: QueryLog, directory: SiteDirectory, resolver: Resolver | None)
 
 
 def _of_text(words: pl.Series, vocabulary: pl.Series, category: Int32s) -> Int32s:
-    """Return the category of texts that stand in the log's vocabulary: int32[len(words)], -1 for others."""
+    """Return the category of texts that are in the log's vocabulary: int32[len(words)], -1 for others."""
     import polars as pl
 
     there = pl.DataFrame({"text": vocabulary, "category": pl.Series(category)}).unique("text", keep="first")

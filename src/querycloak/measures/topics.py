@@ -1,4 +1,4 @@
-"""Topics: how far the release's share of each topic lies from the log's."""
+"""Topics: how far the release's share of each topic is from the log's."""
 
 from __future__ import annotations
 

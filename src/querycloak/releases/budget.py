@@ -6,7 +6,7 @@ with what the statement promises.
 
 >>> budget = Budget(1.0, delta=1e-6)
 >>> choose = budget.take("choosing queries", fraction=0.5, delta=1e-6)
->>> budget.take("counts", fraction=0.5).use()
+>>> budget.take_rest("counts").use()
 0.5
 >>> choose.use()
 0.5
@@ -70,6 +70,13 @@ class Budget:
             raise GateError(f"{purpose!r} asks for {fraction:g} of the budget; a fraction of 0 to 1 is expected.")
         epsilon = self.epsilon if fraction == 1 else _rounded_down(Fraction(self.epsilon) * Fraction(fraction))
         return self._enter(Share(purpose, epsilon, delta))
+
+    def take_rest(self, purpose: str) -> Share:
+        """Take all of ε that is left, rounded down: fractions that add up to 1 on paper may not do so in binary."""
+        left = Fraction(self.epsilon) - self.spent[0]
+        if left <= 0:
+            raise self._overdrawn(purpose)
+        return self._enter(Share(purpose, _rounded_down(left)))
 
     def take_draws(self, purpose: str, draws: npt.NDArray[np.integer[Any]], epsilon: npt.NDArray[np.float64]) -> Share:
         """Take what each user's draws cost: `draws` int[users] of them, each at `epsilon` float64[users].

@@ -68,11 +68,11 @@ def write_release(release: Release, path: str | Path) -> None:
     parameters = {name: float(n) for name, n in release.statement.parameters.items()}  # 5 is read back as 5.0
     columns = tuple(c.name for c in form.columns)
     statement = replace(release.statement, columns=columns, figures=figures, parameters=parameters)
-    with writing(path, statement_path(path)) as (table, beside):
+    with writing(path, statement_path(path)) as (table, next_to_it):
         write_to(table, release.log, form, path)
         table.seek(0)
         sha = hashlib.file_digest(table, "sha256").hexdigest()  # type: ignore[arg-type]
-        beside.write(sealed_statement(release.kind, statement, form, sha))
+        next_to_it.write(sealed_statement(release.kind, statement, form, sha))
 
 
 def sealed_statement(kind: ReleaseKind, statement: PrivacyStatement, form: LogForm, sha: str) -> bytes:

@@ -1,7 +1,7 @@
 """The ledger of privacy budget: what each user has spent over all releases, in a SQLite file, never given back.
 
 A ledger is made for one budget: ε per user, cut into a number of draws of ε / draws each. It counts draws, which are
-whole numbers, so nothing is lost or won by rounding. Users stand in it as keyed hashes; the key lies next to it in
+whole numbers, so nothing is lost or won by rounding. Users are in it as keyed hashes; the key is next to it in
 `FILE.key` (mode 0600).
 
 Order of events: `reserve` commits the draws to disk, then the release is drawn and written. A crash in between costs
@@ -58,7 +58,7 @@ _SCHEMA = (
 
 @dataclass(frozen=True)
 class LedgerSummary:
-    """What a ledger says as a whole; no user stands in it."""
+    """What a ledger says as a whole; no user is in it."""
 
     epsilon: float
     draws: int
@@ -89,9 +89,9 @@ class Ledger:
         return f"Ledger({self.path.name}, epsilon {self._epsilon:g}, {self._draws} draws)"
 
     def reserve(self, users: Sequence[str], take: Callable[[Int64s], Int64s]) -> Int64s:
-        """Reserve draws for distinct users, on disk before this returns; give int64[users], the draws of each.
+        """Reserve draws for distinct users, on disk before this returns; return int64[users], the draws of each.
 
-        `take` is given what each user has left, int64[users], and gives how much of it is wanted. It runs inside the
+        `take` is given what each user has left, int64[users], and returns how much of it is wanted. It runs inside the
         transaction, so no other process can spend in between.
         """
         names = [self._hash(u) for u in users]

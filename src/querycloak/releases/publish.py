@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from querycloak.releases import checks
-from querycloak.releases.release import CountRelease, ItemRelease, LogRelease, Release, StreamRelease
+from querycloak.releases.release import CountRelease, ItemRelease, LogRelease, Release, Seal, StreamRelease
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -92,4 +92,4 @@ def _publish(kind: type[R], table: QueryLog, statement: PrivacyStatement, truth:
     else:
         checks.check_texts(table, statement, evidence.original, evidence.public, evidence.readings)
     checks.check_identifiers(table, statement, evidence.public, evidence.readings)
-    return kind(table, statement, truth, passed=True)
+    return kind(table, statement, truth, Seal.of(table, statement))

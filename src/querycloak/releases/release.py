@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from querycloak.logs.query_log import Codes, QueryLog
     from querycloak.releases.statement import PrivacyStatement
 
-__all__ = ["KINDS", "CountRelease", "ItemRelease", "LogRelease", "Release", "ReleaseKind", "StreamRelease", "Truth"]
+__all__ = [
+    "KINDS",
+    "CountRelease",
+    "ItemRelease",
+    "LogRelease",
+    "Release",
+    "ReleaseKind",
+    "Seal",
+    "StreamRelease",
+    "Truth",
+]
 
 ReleaseKind = Literal["log", "items", "counts", "stream"]
 
@@ -38,14 +48,33 @@ class Truth:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Seal:
+    """What the gate has checked: one table and the promises of one statement. Only the gate sets it."""
+
+    table: QueryLog
+    promises: tuple[object, ...]
+
+    @classmethod
+    def of(cls, table: QueryLog, statement: PrivacyStatement) -> Seal:
+        """Return the seal of a table, by identity, and of what its statement promises."""
+        s = statement
+        return cls(table, (s.method, s.unit, s.parameters, s.text_users, s.identifiers_dropped, s.new_ids))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Seal) and self.table is other.table and self.promises == other.promises
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """A published table with its statement. What differs between the kinds is in the subclasses."""
 
     log: QueryLog
     statement: PrivacyStatement
     truth: Truth | None = None
-    passed: bool = False
-    """the gate let it through; a release that was read from a file, or put together by hand, has not passed"""
+    seal: Seal | None = None
+    """set by the gate; None where a release was read from a file, or put together by hand"""
 
     kind: ClassVar[ReleaseKind]
     has_users: ClassVar[bool] = True
@@ -59,6 +88,11 @@ class Release:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.statement.method}, {len(self.log):,} rows)"
+
+    @property
+    def passed(self) -> bool:
+        """The gate let through just this table with just these promises."""
+        return self.seal is not None and self.seal == Seal.of(self.log, self.statement)
 
     def row_weights(self) -> npt.NDArray[np.float64]:
         """float64[rows]: how many query events a row stands for."""

@@ -100,7 +100,7 @@ def _codes(words: pl.Series) -> dict[str, int]:
 
 
 def escaped(word: str) -> str:
-    """Return an id as it stands in the file."""
+    """Return an id as it is written in the file."""
     for plain, written in _ESCAPES:
         word = word.replace(plain, written)
     return word

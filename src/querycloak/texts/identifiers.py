@@ -42,6 +42,10 @@ _PATTERNS: Final[dict[str, str]] = {
     ),
 }
 
+_POSSIBLE: Final = r"(?i)[\d@]| dot "
+"""What every identifier holds at least: a digit, an at sign, or the word dot. Most queries hold none of them, and are
+passed over without trying the patterns."""
+
 KINDS: Final = tuple(_PATTERNS)
 """Kinds of identifiers; bit i of a mask stands for kind i."""
 
@@ -49,7 +53,14 @@ KINDS: Final = tuple(_PATTERNS)
 def find_identifiers(queries: pl.Series) -> npt.NDArray[np.uint8]:
     """Find which kinds of identifiers each query holds: uint8[n], one bit per kind."""
     mask = np.zeros(len(queries), dtype=np.uint8)
-    lowered = queries.str.to_lowercase()
+    possible = np.flatnonzero(queries.str.contains(_POSSIBLE).to_numpy())
+    mask[possible] = _searched(queries.gather(possible).str.to_lowercase())
+    return mask
+
+
+def _searched(lowered: pl.Series) -> npt.NDArray[np.uint8]:
+    """Try every pattern on each text: uint8[n]."""
+    mask = np.zeros(len(lowered), dtype=np.uint8)
     for bit, (kind, pattern) in enumerate(_PATTERNS.items()):
         hits = np.flatnonzero(lowered.str.contains(pattern).to_numpy())
         if kind == "card":

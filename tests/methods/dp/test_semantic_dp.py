@@ -19,6 +19,7 @@ from querycloak.logs.query_log import QueryLog
 from querycloak.mapping.concept_log import ConceptLog
 from querycloak.methods.dp._contribution_kernels import take_fitting
 from querycloak.methods.dp.semantic_dp import SemanticDp, prepare, semantic_dp
+from querycloak.progress import QUIET
 from querycloak.randomness import Randomness
 from querycloak.releases.ledger import read_ledger
 
@@ -47,9 +48,10 @@ ROWS = (
 )
 
 
-def run(rows=ROWS, seed=1, **settings):
+def run(rows=ROWS, seed=1, told=None, **settings):
     log, concepts = log_of(*rows)
-    return log, semantic_dp(log, SemanticDp(**settings), Randomness(seed), concepts=concepts, taxonomy=FOOD)
+    made = semantic_dp(log, SemanticDp(**settings), Randomness(seed), told or QUIET, concepts=concepts, taxonomy=FOOD)
+    return log, made
 
 
 def texts(log, release):
@@ -60,9 +62,10 @@ def texts(log, release):
 
 
 def test_with_a_huge_epsilon_every_query_is_its_own_label():
-    log, release = run(epsilon=1e6)
+    told = Notes()
+    log, release = run(epsilon=1e6, told=told)
     assert texts(log, release) == {"ann": ["apple tennis", "pear"], "bob": ["golf", "golf"]}
-    assert release.statement.dropped["no concept"] == 2
+    assert "2 no concept" in told.notes[0]
 
 
 def test_as_many_rows_per_user_as_queries_that_map_and_nothing_of_the_original():
@@ -86,9 +89,10 @@ def test_topics_keep_their_topic(tmp_path):
 
 
 def test_a_domain_by_name_leaves_the_rest_out():
-    log, release = run(epsilon=1e6, domain="fruit")
+    told = Notes()
+    log, release = run(epsilon=1e6, domain="fruit", told=told)
     assert texts(log, release) == {"ann": ["apple", "pear"]}
-    assert release.statement.dropped["concept outside the domain"] == 2
+    assert "2 concept outside the domain" in told.notes[0]
 
 
 def test_one_domain_is_the_lowest_above_all_topics(tmp_path):
@@ -97,9 +101,10 @@ def test_one_domain_is_the_lowest_above_all_topics(tmp_path):
 
 
 def test_per_user_queries_cut_the_budget_and_the_rows():
-    log, release = run(epsilon=1e6, per_user_queries=2)
+    told = Notes()
+    log, release = run(epsilon=1e6, per_user_queries=2, told=told)
     assert texts(log, release) == {"ann": ["apple tennis"], "bob": ["golf", "golf"]}
-    assert release.statement.dropped["beyond the user's budget"] == 1
+    assert "1 beyond the user's budget" in told.notes[0]
     log, release = run(epsilon=1e6, per_user_queries=1)
     assert texts(log, release) == {"ann": ["pear"], "bob": ["golf"]}
 
@@ -124,10 +129,11 @@ def test_the_ledger_takes_what_fits_and_counts_the_rest(tmp_path):
     path = str(tmp_path / "ledger.db")
     kept = []
     for seed in range(3):
-        log, release = run(seed=seed, epsilon=3.0, per_user_queries=4, ledger=path)
+        told = Notes()
+        log, release = run(seed=seed, epsilon=3.0, per_user_queries=4, ledger=path, told=told)
         kept.append({u: len(t) for u, t in texts(log, release).items()})
     assert kept == [{"ann": 2, "bob": 2}, {"ann": 1, "bob": 2}, {}]
-    assert release.statement.dropped["beyond the user's budget"] == 4
+    assert "4 beyond the user's budget" in told.notes[0]
     assert read_ledger(path).spent == (4, 4)
     assert release.statement.settings["ledger"] == "ledger.db"
     assert "all releases of this ledger" in release.statement.covers[0]
@@ -139,7 +145,7 @@ def test_a_failure_after_the_reservation_gives_nothing_back(tmp_path, monkeypatc
     def fail(*_, **__):
         raise RuntimeError("power cut")
 
-    monkeypatch.setattr(module, "publish", fail)
+    monkeypatch.setattr(module, "publish_log", fail)
     with pytest.raises(RuntimeError, match="power cut"):
         run(epsilon=3.0, per_user_queries=4, ledger=str(tmp_path / "l.db"))
     assert read_ledger(tmp_path / "l.db").spent == (2, 3)
@@ -164,7 +170,7 @@ def test_an_unknown_domain_is_refused_with_the_nearest():
 def test_the_statement_says_what_is_not_covered():
     _, release = run()
     said = " ".join(release.statement.does_not_cover)
-    for words in ("how many queries each user has", "left out", "counts of this statement", "add up"):
+    for words in ("how many queries each user has", "left out", "add up"):
         assert words in said
     assert release.statement.unit == "user"
     assert release.statement.parameters == {"epsilon": 1.0}

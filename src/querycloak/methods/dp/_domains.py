@@ -15,7 +15,7 @@ __all__ = ["DOMAIN_HELP", "TOPICS_HELP", "choose_domains", "describe_domains"]
 
 DOMAIN_HELP = (
     "where replacements come from: all = the whole taxonomy, one = the lowest concept above all topics, "
-    "topics = the topic that a query lies in, or the label or path of a concept"
+    "topics = the topic that a query is in, or the label or path of a concept"
 )
 TOPICS_HELP = "file of topics, one per line, finer ones indented; paper = the four topics of the paper, for WordNet"
 

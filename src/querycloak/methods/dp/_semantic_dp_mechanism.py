@@ -57,7 +57,7 @@ class Mechanism:
     ) -> Mechanism:
         """Prepare the cells. `domains` and `profile` are roots of subtrees; within each list, none inside another.
 
-        `profile` are the topics rho of equation 6, read by sqc2 only. Concepts of a domain that lie in no topic form
+        `profile` are the topics rho of equation 6, read by sqc2 only. Concepts of a domain that are in no topic form
         one further group.
         """
         if len(taxonomy) >= _LARGEST:
@@ -75,13 +75,13 @@ class Mechanism:
         return cls(criterion, tuple(int(d) for d in domains), cells)
 
     def covers(self, concept: Int32s) -> npt.NDArray[np.bool_]:
-        """bool[m]: whether each concept lies in a domain (-1 does not)."""
+        """bool[m]: whether each concept is in a domain (-1 does not)."""
         return np.where(concept < 0, -1, self.cells.group[concept]) >= 0
 
     def draw(
         self, concept: Int32s, epsilon: npt.NDArray[np.float64], random: Randomness, block: int = 1 << 20
     ) -> Int32s:
-        """Draw one concept for each input: int32[m]; every input must lie in a domain, every ε_q be above 0.
+        """Draw one concept for each input: int32[m]; every input must be in a domain, every ε_q be above 0.
 
         `block` is the number of draws that random words are fetched for at a time; it does not change their chances.
         """
@@ -169,7 +169,7 @@ def _groups(
 
 
 def _runs(parent: Int32s, level: Int32s, top: Int32s, domain: Int32s) -> tuple[npt.NDArray[np.int64], Int32s, Int32s]:
-    """Return first, run and near of `Cells`: where the near candidates below each concept stand, level by level.
+    """Return first, run and near of `Cells`: where the near candidates below each concept are, level by level.
 
     A group is a subtree, or what is left of a domain without its topics. Sorted by (is a topic, level, index), the
     concepts of one group below one ancestor at one level are one slice.

@@ -104,7 +104,7 @@ def frequent_queries(
     progress.advance(len(asked))
 
     if table:
-        to_count = budget.take("counts of the chosen", fraction=settings.count_share)
+        to_count = budget.take_rest("counts of the chosen")
         shown = add_noise(
             counts[chosen], sensitivity=settings.per_user, epsilon=to_count.use(), random=random.child("counts")
         )

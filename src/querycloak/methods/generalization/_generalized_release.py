@@ -59,9 +59,9 @@ def release_generalized(
     shared: Bags,
     length_is: str,
 ) -> ItemRelease:
-    """Publish for each user the bag that its cluster shares, one row an item, and state what that promises.
+    """Publish for each user the bag that its cluster shares, one row per item, and state what that promises.
 
-    `of` is int32[users], the cluster of each; `shared` has one bag a cluster. `length_is` says in words what the
+    `of` is int32[users], the cluster of each; `shared` has one bag per cluster. `length_is` says in words what the
     length of a published transaction gives away.
     """
     sizes = np.bincount(of)

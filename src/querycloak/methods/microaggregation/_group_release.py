@@ -97,7 +97,7 @@ def release_groups(
 
 
 def with_labels(queries: pl.Series, labels: list[str]) -> tuple[pl.Series, npt.NDArray[np.int64]]:
-    """Add labels to a vocabulary; gives it and the code of each label: int64[labels].
+    """Add labels to a vocabulary; return it and the code of each label: int64[labels].
 
     A label may be a query of the log, or come twice: one text has one code.
     """

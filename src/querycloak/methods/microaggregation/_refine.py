@@ -45,7 +45,7 @@ def medoids(distances: Distances, group: Int32s, bit: int | None = None) -> tupl
 
 
 def refine(distances: Distances, group: Int32s, k: int, progress: Progress = QUIET) -> tuple[Int32s, int, int]:
-    """Improve groups until nothing is gained; gives the groups, and the total distance to medoids before and after.
+    """Improve groups until nothing is gained; return the groups, and the total distance to medoids before and after.
 
     Every round fixes the medoids, moves, swaps and passes on users, then finds the medoids again. Both steps lower the
     total or leave it, so the search ends. Where members tie for the medoid (both do when k = 2), the choice alternates

@@ -94,7 +94,7 @@ class StreamEngine:
         return used + sum(a.nbytes for a in held)
 
     def push(self, batch: Sequence[tuple[str, str, str | None]]) -> list[tuple[str, str, str | None]]:
-        """Let (user, query, category path) records enter; give those that leave, each with its new user.
+        """Let (user, query, category path) records enter; return those that leave, each with its new user.
 
         A path is 'Top/Sports/Rowing' or 'Sports/Rowing'; None or '' is the branch of what could not be classified.
         """
