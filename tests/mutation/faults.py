@@ -8,6 +8,7 @@ that a test fails on it: `python tests/mutation/run.py NAME`.
 from __future__ import annotations
 
 from mutation.fault import Fault, fault
+from mutation.gate_faults import GATE
 
 __all__ = ["FAULTS"]
 
@@ -205,8 +206,15 @@ TEXTS = [
     fault(
         "identifiers: capital letters hide them",
         "texts/identifiers.py",
-        "lowered = queries.str.to_lowercase()",
-        "lowered = queries",
+        "queries.gather(possible).str.to_lowercase()",
+        "queries.gather(possible)",
+        "texts/test_identifiers.py",
+    ),
+    fault(
+        "identifiers: mail is not looked for",
+        "texts/identifiers.py",
+        r"(?i)[\d@]| dot ",
+        r"(?i)[\d]| dot ",
         "texts/test_identifiers.py",
     ),
 ]
@@ -511,5 +519,5 @@ CHECKS = [
     ),
 ]
 
-FAULTS: list[Fault] = [*GROUPS, *TEXTS, *DP, *PEOPLE, *LEDGERS, *STREAM, *CHECKS]
+FAULTS: list[Fault] = [*GROUPS, *TEXTS, *DP, *PEOPLE, *LEDGERS, *STREAM, *CHECKS, *GATE]
 """All of them."""

@@ -12,6 +12,7 @@ TESTS = "releases/test_publish.py"
 BREAKS = f"{TESTS}::test_what_breaks_its_promise_does_not_pass"
 PRIVATE = f"{TESTS}::TestDifferentialPrivacy"
 STREAM = f"{TESTS}::test_a_stream_that_breaks_its_rule"
+SEAL = f"{TESTS}::test_what_was_changed_after_the_gate_cannot_be_written"
 SHARES = f"{TESTS}::test_a_share_is_used_once_and_the_account_is_exact"
 
 GATE: list[Fault] = [
@@ -43,6 +44,21 @@ GATE: list[Fault] = [
     fault("gate: learned knowledge passes", CHECKS, "    if learned:", "    if learned is None:", PRIVATE),
     fault("gate: a record leaves under its asker", CHECKS, "(asker == user)", "(asker == user - 1)", STREAM),
     fault("gate: k - 1 candidates are enough", CHECKS, "(candidates < k)", "(candidates < k - 1)", STREAM),
+    fault(
+        "gate: a release without a seal is written",
+        "releases/files.py",
+        "if not release.passed:",
+        "if release is None:",
+        SEAL,
+    ),
+    fault(
+        "gate: a stronger statement keeps the seal",
+        "releases/release.py",
+        " and self.promises == other.promises",
+        "",
+        SEAL,
+    ),
+    fault("gate: another table keeps the seal", "releases/release.py", "self.table is other.table and ", "", SEAL),
     fault("budget: a share is used twice", BUDGET, "if self.used:", "if self.used is None:", SHARES),
     fault(
         "budget: shares do not add up",

@@ -115,6 +115,7 @@ def test_inequality_over_fifty_concepts_and_the_tight_epsilon(criterion):
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
 @pytest.mark.parametrize("n", [50, 5000])
+@pytest.mark.needs_jit
 def test_draws_follow_the_formula(criterion, epsilon, n):
     taxonomy = grown(n, seed=n)
     profile = disjoint(taxonomy, [n // 7, n // 3, n // 2])
