@@ -25,7 +25,7 @@ import numpy as np
 import querycloak as qc
 from querycloak.api import Workbench
 from querycloak.distances.distance import distances_of
-from querycloak.distances.user_bags import bags_of
+from querycloak.distances.user_concepts import user_concepts
 from querycloak.generator.generated_log import generate
 from querycloak.generator.settings import Generate
 from querycloak.measures.information_loss import information_loss
@@ -63,7 +63,7 @@ def bags_for(users, concepts=30, seed=1):
     taxonomy = qc.load_taxonomy()
     settings = Generate(users=users, queries=60 * users, concepts_per_user=concepts, clicks=False, spread=0)
     known = generate(settings, taxonomy, Randomness(seed)).concepts.known()
-    return bags_of(known.user, known.concept, users, taxonomy)
+    return user_concepts(known.user, known.concept, users, taxonomy)
 
 
 def end_to_end():

@@ -48,7 +48,7 @@ def wraps_around(function: F) -> F:
 
     Compiled integers wrap around silently. Without the compiler NumPy's scalars warn, here alone to no purpose.
     """
-    if not numba.config.DISABLE_JIT:
+    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
 
     @functools.wraps(function)

@@ -186,7 +186,7 @@ class CountedRows(NamedTuple):
 
     def keep(self, kept: npt.NDArray[np.bool_]) -> CountedRows:
         """Leave out the values that are not marked in bool[m]."""
-        return CountedRows(row_starts(kept)[self.start], self.values[kept], self.counts[kept])
+        return CountedRows(row_starts(kept.astype(np.int64))[self.start], self.values[kept], self.counts[kept])
 
     def inverted(self, width: int) -> CountedRows:
         """Return the rows that hold each value 0 .. width - 1, with the same counts.

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from strategies import concept_bags, flatten
 
 from querycloak.distances.distance import Matrix, distances_of
-from querycloak.distances.user_bags import bags_of, part_of
+from querycloak.distances.user_concepts import part_of, user_concepts
 from querycloak.errors import ParameterError
 from querycloak.methods.microaggregation._blocks import topical_blocks
 from querycloak.methods.microaggregation._blocks_kernels import topics
@@ -73,7 +73,7 @@ def test_quotas_equal_the_naive_twin_and_add_up_to_the_mean(drawn) -> None:
 @given(concept_bags(least_users=2, most_users=14), st.integers(2, 4))
 def test_representatives_equal_the_naive_twin(drawn, k) -> None:
     taxonomy, users = drawn
-    bags = bags_of(*flatten(users), len(users), taxonomy)
+    bags = user_concepts(*flatten(users), len(users), taxonomy)
     group = mdav(distances_of(bags), min(k, len(users)))
     quota = quotas(group, bags.weight)
     start, member = group_slices(group)
@@ -89,14 +89,14 @@ def test_representatives_equal_the_naive_twin(drawn, k) -> None:
 @given(concept_bags(most_users=10))
 def test_topics_equal_the_naive_twin(drawn) -> None:
     taxonomy, users = drawn
-    bags = bags_of(*flatten(users), len(users), taxonomy)
+    bags = user_concepts(*flatten(users), len(users), taxonomy)
     assert bags.original[topics(bags)].tolist() == [naive.topic(taxonomy.parent.tolist(), bag) for bag in users]
 
 
 @given(concept_bags(least_users=6, most_users=20), st.integers(2, 6))
 def test_blocks_part_the_users_and_parts_keep_their_distances(drawn, per_block) -> None:
     taxonomy, users = drawn
-    bags = bags_of(*flatten(users), len(users), taxonomy)
+    bags = user_concepts(*flatten(users), len(users), taxonomy)
     blocks = topical_blocks(bags, per_block)
     assert sorted(np.concatenate(blocks).tolist()) == list(range(len(users)))
     assert max(map(len, blocks)) - min(map(len, blocks)) <= 1
@@ -109,7 +109,7 @@ def test_blocks_part_the_users_and_parts_keep_their_distances(drawn, per_block) 
 @given(concept_bags(least_users=8, most_users=20), st.booleans())
 def test_groups_in_blocks_keep_their_sizes(drawn, refined) -> None:
     taxonomy, users = drawn
-    bags = bags_of(*flatten(users), len(users), taxonomy)
+    bags = user_concepts(*flatten(users), len(users), taxonomy)
     grouping = group_bags(bags, MdavSettings(k=2, blocks="4", refine=refined))
     sizes = np.bincount(grouping.group)
     assert sizes.min() >= 2

@@ -8,7 +8,7 @@ from reference.mdav import mdav as naive_mdav
 from strategies import concept_bags, flatten
 
 from querycloak.distances.distance import Matrix, distances_of
-from querycloak.distances.user_bags import bags_of
+from querycloak.distances.user_concepts import user_concepts
 from querycloak.methods.microaggregation._mdav import mdav
 
 
@@ -34,7 +34,7 @@ def test_groups_equal_the_naive_twin_with_ties(d, k) -> None:
 @given(concept_bags(least_users=7, most_users=25), st.integers(2, 7))
 def test_groups_of_bags_equal_the_naive_twin_and_both_forms_of_distances_agree(drawn, k) -> None:
     taxonomy, users = drawn
-    bags = bags_of(*flatten(users), len(users), taxonomy)
+    bags = user_concepts(*flatten(users), len(users), taxonomy)
     kept = distances_of(bags)
     group = mdav(kept, k)
     assert groups_of(group) == naive_mdav([kept.row(u).tolist() for u in range(len(users))], k)

@@ -34,9 +34,9 @@ What holds between two calls (n of a bag = its SIZE):
  2. A set of level 0 is always INDEXED. A set that is INDEXED has its COUNT as n of QUERIES and as sum of n of PLACES
     over its USERS, and the set above it in the chain is INDEXED.
  3. A set below one that is INDEXED is counted: COUNT is its number of tokens. Any other has COUNT = 0.
- 4. A set that is counted only has COUNT <= k. With k tokens or fewer there are at most k distinct users, nothing can
-    leave, and bags would be kept for nobody: that is why it is not indexed. It is indexed from the bags of the set above
-    when it grows past k and forgotten below k / 2, so that one that goes back and forth around k is not built each time.
+ 4. A set that is counted only has COUNT <= k. With k tokens or fewer there are at most k distinct users and nothing
+    can leave: its bags would never be read, so it is not indexed. It is indexed from the bags of the set above when it
+    grows past k, and forgotten below k / 2, so that a set that goes back and forth around k is not built each time.
  5. An entry is in use where n of PLACES > 0; then it is in exactly one bucket and in USERS of its set. The others below
     ENTRY_TOP are in the free list ENTRY_FREE; ENTRIES counts those in use.
  6. A bag with CAPACITY = 0 has no block: with n = 1 it keeps its one item in START. Most bags never hold two, and so
