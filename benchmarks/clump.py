@@ -16,7 +16,7 @@ os.environ["NUMBA_NUM_THREADS"] = "1"
 
 import numpy as np
 
-from querycloak.arrays.ragged import Ragged
+from querycloak.arrays.ragged import Ragged  # noqa: TC001
 from querycloak.knowledge.generalization import generalization, transactions_by_owner
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.methods.generalization.clump import Clump, clusters_of
@@ -28,7 +28,7 @@ SMALL = 5_000
 
 
 def transactions(n: int, concepts: int, seed: int = 1) -> Ragged:
-    """Return rows of 21 distinct concepts: a third by popularity over all, the rest near three interests of the user."""
+    """Return rows of 21 distinct concepts: a third by popularity over all, the rest near three interests."""
     random = np.random.default_rng(seed)
     popular = random.permutation(concepts)
     ranks = np.exp(random.random((n, LENGTH * 2)) * np.log(concepts)).astype(np.int64) - 1  # log-uniform, as by Zipf

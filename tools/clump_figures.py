@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from querycloak import api
-from querycloak.arrays.ragged import Ragged
 from querycloak.generator.generated_log import generate
 from querycloak.generator.settings import Generate
 from querycloak.knowledge.generalization import Generalization, generalization, transactions_by_owner
@@ -27,6 +26,7 @@ from querycloak.randomness import Randomness
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from querycloak.arrays.ragged import Ragged
     from querycloak.knowledge.taxonomy import Taxonomy
 
 KS = (5, 7, 10, 15)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import semantics as naive
+from reference import semantics as reference
 from strategies import concept_bags, flatten, taxonomies
 
 from querycloak.distances import _distance_kernels as kernels
@@ -39,7 +39,11 @@ def odp_example() -> tuple[Taxonomy, dict[str, int]]:
 
 def test_example_3_delta_is_one_half() -> None:
     taxonomy, at = odp_example()
-    assert naive.ancestors(taxonomy.parent, at["Windsurfing"]) == {at["Sports"], at["Water Sports"], at["Windsurfing"]}
+    assert reference.ancestors(taxonomy.parent, at["Windsurfing"]) == {
+        at["Sports"],
+        at["Water Sports"],
+        at["Windsurfing"],
+    }
     table = distance_table(taxonomy.height)
     assert table[2, 4] / SCALE == 0.5  # shared: Sports, Water Sports; union: these and one each
     bags = user_concepts(np.array([0, 1]), np.array([at["Swimming and Diving"], at["Windsurfing"]]), 2, taxonomy)
@@ -64,15 +68,17 @@ def test_the_nearest_is_not_always_below_the_deepest_shared_ancestor() -> None:
     at = {taxonomy.label(c): c for c in range(len(taxonomy))}
     one, other = Counter([at["4"]]), Counter([at["11"], at["12"]])
     bags = user_concepts(*flatten([one, other]), 2, taxonomy)
-    assert distances_of(bags).row(0)[1] == naive.distance(taxonomy.parent, one, other)
-    assert naive.delta_exact(taxonomy.parent, at["4"], at["12"]) < naive.delta_exact(taxonomy.parent, at["4"], at["11"])
+    assert distances_of(bags).row(0)[1] == reference.distance(taxonomy.parent, one, other)
+    assert reference.delta_exact(taxonomy.parent, at["4"], at["12"]) < reference.delta_exact(
+        taxonomy.parent, at["4"], at["11"]
+    )
 
 
 @given(concept_bags())
-def test_matrix_and_rows_equal_the_naive_twin(drawn) -> None:
+def test_matrix_and_rows_equal_the_reference(drawn) -> None:
     taxonomy, users = drawn
     bags = user_concepts(*flatten(users), len(users), taxonomy)
-    expected = naive.matrix(taxonomy.parent.tolist(), users)
+    expected = reference.matrix(taxonomy.parent.tolist(), users)
     assert kernels.matrix(bags).tolist() == expected
     assert [kernels.row(bags, u).tolist() for u in range(len(users))] == expected
     assert distances_of(bags, most_kept=0).sums().tolist() == [sum(r) for r in expected]
@@ -85,7 +91,7 @@ def test_integers_stay_within_a_hair_of_the_exact_distance(drawn) -> None:
     for i, a in enumerate(users):
         for j, b in enumerate(users):
             if i != j:
-                exact = naive.distance_exact(taxonomy.parent, a, b)
+                exact = reference.distance_exact(taxonomy.parent, a, b)
                 assert abs(Fraction(int(d[i, j]), SCALE) - exact) <= Fraction(2, SCALE)
 
 

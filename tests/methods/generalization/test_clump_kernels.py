@@ -1,4 +1,4 @@
-"""The kernels of clump against their naive twins, and Lemma 1 with what follows from it."""
+"""The kernels of clump against their reference implementations, and Lemma 1 with what follows from it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def lcg(taxonomy, a, b, form="least"):
 
 
 @given(trees_with_bags(fewest=2, most=2), st.sampled_from(["least", "printed"]))
-def test_two_bags_like_the_reference_twin(case, form):
+def test_two_bags_like_the_reference(case, form):
     taxonomy, (a, b) = case
     assert lcg(taxonomy, a, b, form) == reference_lcg(taxonomy, [a, b], form)
 
@@ -98,7 +98,7 @@ def test_smallest_case_where_the_printed_form_breaks_lemma_1():
     st.sampled_from(["rise", "total"]),
     st.sampled_from(["all", "search"]),
 )
-def test_clump_like_the_reference_twin(case, k, search, order, form, choose, leftovers):
+def test_clump_like_the_reference(case, k, search, order, form, choose, leftovers):
     taxonomy, transactions = case
     k = min(k, len(transactions))
     chosen = Clump(k=k, search=search, order=order, lcg=form, choose=choose, leftovers=leftovers)
@@ -122,7 +122,7 @@ def test_clump_like_the_reference_twin(case, k, search, order, form, choose, lef
 
 @given(trees_with_bags(fewest=4, most=12, longest=4), st.integers(2, 3), st.integers(1, 3), st.integers(1, 3))
 @settings(max_examples=60)
-def test_refine_like_the_reference_twin(case, k, search, passes):
+def test_refine_like_the_reference(case, k, search, passes):
     taxonomy, transactions = case
     greedy, before = clusters_of(bags(transactions), taxonomy, Clump(k=k), Randomness(seed=3))
     tree, given_bags = tree_of(taxonomy), bags(transactions)

@@ -14,7 +14,7 @@ from querycloak.methods.generalization.partition import parts_of
 
 
 @given(trees_with_bags(fewest=2, most=14, distinct=True), st.integers(2, 4))
-def test_partition_like_the_reference_twin(case, k):
+def test_partition_like_the_reference(case, k):
     taxonomy, sets = case
     k = min(k, len(sets))
     of, shared = parts_of(bags(sets), taxonomy, k)
