@@ -16,7 +16,8 @@ os.environ["NUMBA_NUM_THREADS"] = "1"
 
 import numpy as np
 
-from querycloak.knowledge.generalization import Bags, bags_of, generalization
+from querycloak.arrays.ragged import Ragged  # noqa: TC001
+from querycloak.knowledge.generalization import generalization, transactions_by_owner
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.methods.generalization.clump import Clump, clusters_of
 from querycloak.methods.generalization.partition import parts_of
@@ -26,8 +27,8 @@ LENGTH = 21
 SMALL = 5_000
 
 
-def transactions(n: int, concepts: int, seed: int = 1) -> Bags:
-    """Bags of 21 distinct concepts: a third by popularity over all, the rest near three interests of each user."""
+def transactions(n: int, concepts: int, seed: int = 1) -> Ragged:
+    """Return rows of 21 distinct concepts: a third by popularity over all, the rest near three interests."""
     random = np.random.default_rng(seed)
     popular = random.permutation(concepts)
     ranks = np.exp(random.random((n, LENGTH * 2)) * np.log(concepts)).astype(np.int64) - 1  # log-uniform, as by Zipf
@@ -40,7 +41,7 @@ def transactions(n: int, concepts: int, seed: int = 1) -> Bags:
         rows.append(random.permutation(found)[:LENGTH] if len(found) > LENGTH else found)
     lengths = [len(row) for row in rows]
     owner = np.repeat(np.arange(n, dtype=np.int32), lengths)
-    return bags_of(owner, np.concatenate(rows).astype(np.int32), owners=n)
+    return transactions_by_owner(owner, np.concatenate(rows).astype(np.int32), owners=n)
 
 
 def timed(function):

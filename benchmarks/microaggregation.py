@@ -1,6 +1,6 @@
 """Speed and memory of microaggregation on two cores.
 
-    python benchmarks/microaggregation.py [end growth naive blocks cost urls]
+    python benchmarks/microaggregation.py [end growth reference blocks cost urls]
 
 The claims: 1,000 users with 56,000 queries from file to file in 10 s; 10,000 users with 30 concepts each, exactly, in
 60 s; time against the number of users no steeper than quadratic; 100 times the speed
@@ -25,7 +25,7 @@ import numpy as np
 import querycloak as qc
 from querycloak.api import Workbench
 from querycloak.distances.distance import distances_of
-from querycloak.distances.user_bags import bags_of
+from querycloak.distances.user_concepts import user_concepts
 from querycloak.generator.generated_log import generate
 from querycloak.generator.settings import Generate
 from querycloak.measures.information_loss import information_loss
@@ -63,7 +63,7 @@ def bags_for(users, concepts=30, seed=1):
     taxonomy = qc.load_taxonomy()
     settings = Generate(users=users, queries=60 * users, concepts_per_user=concepts, clicks=False, spread=0)
     known = generate(settings, taxonomy, Randomness(seed)).concepts.known()
-    return bags_of(known.user, known.concept, users, taxonomy)
+    return user_concepts(known.user, known.concept, users, taxonomy)
 
 
 def end_to_end():
@@ -97,10 +97,10 @@ def growth():
         before = (users, clock.cpu)
 
 
-def against_naive():
+def against_reference():
     sys.path.insert(0, str(ROOT / "tests"))
-    from reference.mdav import mdav as naive_mdav
-    from reference.semantics import matrix as naive_matrix
+    from reference.mdav import mdav as reference_mdav
+    from reference.semantics import matrix as reference_matrix
 
     bags = bags_for(200)
     taxonomy = qc.load_taxonomy()
@@ -109,13 +109,15 @@ def against_naive():
         part = slice(bags.start[u], bags.start[u + 1])
         nodes = bags.original[bags.node[part]].tolist()
         users.append(Counter(dict(zip(nodes, bags.times[part].tolist(), strict=True))))
-    with Clock() as naive:
-        slow = naive_mdav(naive_matrix(taxonomy.parent.tolist(), users), K)
+    with Clock() as reference:
+        slow = reference_mdav(reference_matrix(taxonomy.parent.tolist(), users), K)
     with Clock() as ours:
         group = mdav(distances_of(bags), K)
     same = [np.flatnonzero(group == g).tolist() for g in range(group.max() + 1)] == slow
-    print(f"\nagainst the reference, 200 users: {naive.cpu / ours.cpu:,.0f} times as fast (CPU), same groups: {same}")
-    print(f"  naive {naive}\n  ours  {ours}")
+    print(
+        f"\nagainst the reference, 200 users: {reference.cpu / ours.cpu:,.0f} times as fast (CPU), same groups: {same}"
+    )
+    print(f"  reference {reference}\n  ours  {ours}")
 
 
 def in_blocks():
@@ -160,7 +162,7 @@ def by_urls():
 PARTS = {
     "end": end_to_end,
     "growth": growth,
-    "naive": against_naive,
+    "reference": against_reference,
     "blocks": in_blocks,
     "cost": cost_of_blocks,
     "urls": by_urls,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from querycloak.knowledge.generalization import Bags
+from querycloak.arrays.ragged import Ragged
 from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.logs.query_log import QueryLog
 from querycloak.mapping.concept_log import ConceptLog
@@ -43,14 +43,13 @@ def words(items) -> list[str]:
     return sorted(FOOD.label(int(c)) for c in items)
 
 
-def bags(lists) -> Bags:
-    """Plain lists as Bags."""
-    start = np.concatenate([[0], np.cumsum([len(one) for one in lists])]).astype(np.int64)
-    return Bags(start, np.array([c for one in lists for c in sorted(one)], dtype=np.int32))
+def bags(lists) -> Ragged:
+    """Return plain lists as rows, each ascending."""
+    return Ragged.of_lists([sorted(one) for one in lists], np.int32)
 
 
-def lists(found: Bags) -> list[list[int]]:
-    return [found.items[a:b].tolist() for a, b in zip(found.start[:-1], found.start[1:], strict=True)]
+def lists(found: Ragged) -> list[list[int]]:
+    return found.to_lists()
 
 
 def log_of(transactions, taxonomy=FOOD, *, unmapped=()):

@@ -18,7 +18,7 @@ import numpy as np
 from querycloak import api
 from querycloak.generator.generated_log import generate
 from querycloak.generator.settings import Generate
-from querycloak.knowledge.generalization import Bags, Generalization, bags_of, generalization
+from querycloak.knowledge.generalization import Generalization, generalization, transactions_by_owner
 from querycloak.methods.generalization.clump import Clump, clusters_of
 from querycloak.methods.generalization.partition import parts_of
 from querycloak.randomness import Randomness
@@ -26,6 +26,7 @@ from querycloak.randomness import Randomness
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from querycloak.arrays.ragged import Ragged
     from querycloak.knowledge.taxonomy import Taxonomy
 
 KS = (5, 7, 10, 15)
@@ -48,15 +49,15 @@ class Run:
     seconds: float
 
 
-def transactions(users: int, queries: int, taxonomy: Taxonomy) -> Bags:
+def transactions(users: int, queries: int, taxonomy: Taxonomy) -> Ragged:
     """Generate a log, map its queries, and give the set of concepts of every user that has one."""
     made = generate(Generate(users=users, queries=queries, clicks=False), taxonomy, Randomness(seed=1))
     concepts = api.map_log(made.log, taxonomy)
-    bags = bags_of(concepts.user, concepts.concept, owners=users).distinct()
+    bags = transactions_by_owner(concepts.user, concepts.concept, owners=users).distinct()
     return bags.take(np.flatnonzero(bags.lengths > 0))
 
 
-def run(bags: Bags, taxonomy: Taxonomy, cluster: Callable[[], tuple[np.ndarray, Bags]]) -> Run:
+def run(bags: Ragged, taxonomy: Taxonomy, cluster: Callable[[], tuple[np.ndarray, Ragged]]) -> Run:
     """Time one clustering and cost what it publishes."""
     start = time.process_time()
     of, shared = cluster()
@@ -67,12 +68,12 @@ def run(bags: Bags, taxonomy: Taxonomy, cluster: Callable[[], tuple[np.ndarray, 
     )
 
 
-def clumped(bags: Bags, taxonomy: Taxonomy, **settings: object) -> Run:
+def clumped(bags: Ragged, taxonomy: Taxonomy, **settings: object) -> Run:
     """Run clump with some settings."""
     return run(bags, taxonomy, lambda: clusters_of(bags, taxonomy, Clump.from_json(settings), Randomness(seed=1)))
 
 
-def parted(bags: Bags, taxonomy: Taxonomy, k: int) -> Run:
+def parted(bags: Ragged, taxonomy: Taxonomy, k: int) -> Run:
     """Run partition."""
     return run(bags, taxonomy, lambda: parts_of(bags, taxonomy, k))
 
@@ -95,7 +96,7 @@ def shown(found: Generalization) -> list[str]:
     ]
 
 
-def by_k(bags: Bags, taxonomy: Taxonomy) -> dict[str, list[Generalization]]:
+def by_k(bags: Ragged, taxonomy: Taxonomy) -> dict[str, list[Generalization]]:
     """Compare the methods over k."""
     series: dict[str, list[Generalization]] = {name: [] for name in COLOURS}
     rows = []
@@ -117,7 +118,7 @@ def by_k(bags: Bags, taxonomy: Taxonomy) -> dict[str, list[Generalization]]:
     return series
 
 
-def by_setting(bags: Bags, taxonomy: Taxonomy) -> dict[str, list[Generalization]]:
+def by_setting(bags: Ragged, taxonomy: Taxonomy) -> dict[str, list[Generalization]]:
     """Compare settings of clump at k = 5."""
     series: dict[str, list[Generalization]] = {"rise": [], "total": []}
     rows = []
@@ -152,7 +153,7 @@ def by_setting(bags: Bags, taxonomy: Taxonomy) -> dict[str, list[Generalization]
     return series
 
 
-def by_size(bags: Bags, taxonomy: Taxonomy) -> None:
+def by_size(bags: Ragged, taxonomy: Taxonomy) -> None:
     """Compare the methods over the number of users, at k = 5."""
     rows = []
     for users in sorted({min(n, len(bags.lengths)) for n in (1_000, 3_000, 10**9)}):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.record_linkage import record_linkage as naive
+from reference.record_linkage import record_linkage as reference
 from sample_releases import release_of
 from samples import sample_log
 
@@ -25,12 +25,12 @@ def releases(draw):
 
 
 @given(releases())
-def test_linkage_equals_the_naive_twin(drawn) -> None:
+def test_linkage_equals_the_reference(drawn) -> None:
     original, published, truth = drawn
     log = QueryLog.of([f"u{u}" for u, qs in enumerate(original) for _ in qs], [q for qs in original for q in qs])
     release = release_of(log, published, truth)
     found = record_linkage(log, release, Randomness(0))
-    assert found.rate == pytest.approx(naive(original, published, truth))
+    assert found.rate == pytest.approx(reference(original, published, truth))
     assert found.targets == len(published)
 
 

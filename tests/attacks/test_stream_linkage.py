@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.stream import NaiveStream, activity_guess
+from reference.stream import ReferenceStream, activity_guess
 from scipy.stats import chi2_contingency
 
 import querycloak as qc
@@ -27,11 +27,11 @@ def coded(rows):
 
 
 @given(ROWS, st.integers(2, 5), st.integers(1, 4))
-def test_activity_against_its_naive_twin(rows, k, depth):
+def test_activity_against_the_reference(rows, k, depth):
     user, paths = coded(rows)
     expected = activity_guess([(str(u), p) for u, p in rows], k, depth)
     found = activity_guesses(user, paths, k, depth)
-    # with a path of no level the set is the unclassified one, which the twin has no branch for
+    # with a path of no level the set is the unclassified one, which the reference has no branch for
     for (_, path), guess, right in zip(rows, found.tolist(), expected, strict=True):
         if path:
             assert guess == (-1 if right is None else int(right))
@@ -48,15 +48,15 @@ def test_the_linkers_name_each_published_user_as_often_as_it_was_published(rows,
 
 
 def test_simple_linkage_is_algorithm_2():
-    """More than two may be paired for one record; the distribution is that of the naive machine without a limit."""
+    """More than two may be paired for one record; the distribution is that of the reference without a limit."""
     rows = [(0, ("a",))] * 4 + [(1, ("a",))] * 2 + [(2, ("a",)), (3, ("b",)), (4, ("a",)), (5, ("a",))]
     user, paths = coded(rows)
     table = []
-    for naive in (False, True):
+    for reference in (False, True):
         counts = np.zeros((len(rows), 7))
         for seed in range(1500):
-            if naive:
-                machine = NaiveStream(2, 1, seed, borrows=False, most=float("inf"))
+            if reference:
+                machine = ReferenceStream(2, 1, seed, borrows=False, most=float("inf"))
                 pairs = [x for i, (u, p) in enumerate(rows) for x in machine.push(str(u), str(i), p)]
                 for u, record in pairs:
                     counts[int(record), int(u)] += 1

@@ -23,7 +23,7 @@ def shares(published):
 
 @pytest.mark.parametrize("most", [0, 1 << 28], ids=["marks", "bits"])
 @given(published=st.lists(st.lists(st.sampled_from("abcde"), max_size=5), min_size=1, max_size=70))
-def test_equals_the_naive_twin(published, most):
+def test_equals_the_reference(published, most):
     with patch.object(sys.modules["querycloak.attacks.uniqueness"], "_BITS_AT_MOST", most):
         found = shares(published)
     np.testing.assert_allclose(found["unique pairs"], np.mean(users_with_unique_pair([set(p) for p in published])))

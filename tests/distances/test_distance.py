@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import semantics as naive
+from reference import semantics as reference
 from strategies import concept_bags, flatten, taxonomies
 
 from querycloak.distances import _distance_kernels as kernels
 from querycloak.distances.distance import SCALE, distances_of
-from querycloak.distances.user_bags import bags_of, distance_table, flat_bags
+from querycloak.distances.user_concepts import distance_table, user_concepts, user_words
 from querycloak.errors import InputError
 from querycloak.knowledge.taxonomy import Taxonomy
 
@@ -39,10 +39,14 @@ def odp_example() -> tuple[Taxonomy, dict[str, int]]:
 
 def test_example_3_delta_is_one_half() -> None:
     taxonomy, at = odp_example()
-    assert naive.ancestors(taxonomy.parent, at["Windsurfing"]) == {at["Sports"], at["Water Sports"], at["Windsurfing"]}
+    assert reference.ancestors(taxonomy.parent, at["Windsurfing"]) == {
+        at["Sports"],
+        at["Water Sports"],
+        at["Windsurfing"],
+    }
     table = distance_table(taxonomy.height)
     assert table[2, 4] / SCALE == 0.5  # shared: Sports, Water Sports; union: these and one each
-    bags = bags_of(np.array([0, 1]), np.array([at["Swimming and Diving"], at["Windsurfing"]]), 2, taxonomy)
+    bags = user_concepts(np.array([0, 1]), np.array([at["Swimming and Diving"], at["Windsurfing"]]), 2, taxonomy)
     assert distances_of(bags).row(0)[1] / SCALE == 0.5
 
 
@@ -50,7 +54,7 @@ def test_example_4_distance_is_one_fifth() -> None:
     taxonomy, at = odp_example()
     user = np.array([0, 0, 1, 1, 1])
     names = ["Swimming and Diving", "Mediterranean", "Windsurfing", "Mediterranean", "Mediterranean"]
-    bags = bags_of(user, np.array([at[n] for n in names]), 2, taxonomy)
+    bags = user_concepts(user, np.array([at[n] for n in names]), 2, taxonomy)
     for d in (distances_of(bags), distances_of(bags, most_kept=0)):
         assert d.row(0)[1] / SCALE == pytest.approx(1 / 5, abs=2 / SCALE)
         assert d.row(1)[0] == d.row(0)[1]
@@ -63,16 +67,18 @@ def test_the_nearest_is_not_always_below_the_deepest_shared_ancestor() -> None:
     taxonomy = Taxonomy.from_parents(parents, [[str(i)] for i in range(len(parents))])
     at = {taxonomy.label(c): c for c in range(len(taxonomy))}
     one, other = Counter([at["4"]]), Counter([at["11"], at["12"]])
-    bags = bags_of(*flatten([one, other]), 2, taxonomy)
-    assert distances_of(bags).row(0)[1] == naive.distance(taxonomy.parent, one, other)
-    assert naive.delta_exact(taxonomy.parent, at["4"], at["12"]) < naive.delta_exact(taxonomy.parent, at["4"], at["11"])
+    bags = user_concepts(*flatten([one, other]), 2, taxonomy)
+    assert distances_of(bags).row(0)[1] == reference.distance(taxonomy.parent, one, other)
+    assert reference.delta_exact(taxonomy.parent, at["4"], at["12"]) < reference.delta_exact(
+        taxonomy.parent, at["4"], at["11"]
+    )
 
 
 @given(concept_bags())
-def test_matrix_and_rows_equal_the_naive_twin(drawn) -> None:
+def test_matrix_and_rows_equal_the_reference(drawn) -> None:
     taxonomy, users = drawn
-    bags = bags_of(*flatten(users), len(users), taxonomy)
-    expected = naive.matrix(taxonomy.parent.tolist(), users)
+    bags = user_concepts(*flatten(users), len(users), taxonomy)
+    expected = reference.matrix(taxonomy.parent.tolist(), users)
     assert kernels.matrix(bags).tolist() == expected
     assert [kernels.row(bags, u).tolist() for u in range(len(users))] == expected
     assert distances_of(bags, most_kept=0).sums().tolist() == [sum(r) for r in expected]
@@ -81,17 +87,17 @@ def test_matrix_and_rows_equal_the_naive_twin(drawn) -> None:
 @given(concept_bags(most_users=4))
 def test_integers_stay_within_a_hair_of_the_exact_distance(drawn) -> None:
     taxonomy, users = drawn
-    d = kernels.matrix(bags_of(*flatten(users), len(users), taxonomy))
+    d = kernels.matrix(user_concepts(*flatten(users), len(users), taxonomy))
     for i, a in enumerate(users):
         for j, b in enumerate(users):
             if i != j:
-                exact = naive.distance_exact(taxonomy.parent, a, b)
+                exact = reference.distance_exact(taxonomy.parent, a, b)
                 assert abs(Fraction(int(d[i, j]), SCALE) - exact) <= Fraction(2, SCALE)
 
 
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=5).map(Counter), min_size=2, max_size=8))
 def test_flat_words_are_equal_or_different(users) -> None:
-    d = kernels.matrix(flat_bags(*flatten(users), len(users)))
+    d = kernels.matrix(user_words(*flatten(users), len(users)))
     for i, a in enumerate(users):
         for j, b in enumerate(users):
             differing = sum(n for w, n in a.items() if w not in b) + sum(n for w, n in b.items() if w not in a)
@@ -102,7 +108,7 @@ def test_flat_words_are_equal_or_different(users) -> None:
 @settings(max_examples=30)
 def test_user_trees_hold_every_ancestor_and_the_least_depth(taxonomy, data) -> None:
     users = data.draw(st.lists(st.sets(st.integers(0, len(taxonomy) - 1), min_size=1, max_size=8), min_size=1))
-    bags = bags_of(*flatten([Counter(u) for u in users]), len(users), taxonomy)
+    bags = user_concepts(*flatten([Counter(u) for u in users]), len(users), taxonomy)
     for u, concepts in enumerate(users):
         tree = slice(bags.tree_start[u], bags.tree_start[u + 1])
         nodes = bags.original[bags.tree_node[tree]].tolist()
@@ -117,7 +123,7 @@ def test_threads_do_not_change_the_distances() -> None:
     parents = [-1] + [int(rng.integers(0, i)) for i in range(1, 400)]
     taxonomy = Taxonomy.from_parents(parents, [[str(i)] for i in range(400)])
     user, concept = np.repeat(np.arange(300), 7), rng.integers(0, 400, 2100)
-    bags = bags_of(user, concept, 300, taxonomy)
+    bags = user_concepts(user, concept, 300, taxonomy)
     threads = numba.get_num_threads()
     numba.set_num_threads(1)
     one, one_row = kernels.matrix(bags), kernels.row(bags, 17)
@@ -131,4 +137,4 @@ def test_a_user_with_too_many_concepts_is_refused_without_naming_them() -> None:
     taxonomy, at = odp_example()
     user, times = np.array([0, 1]), np.array([kernels.MOST_CONCEPTS, 1])
     with pytest.raises(InputError, match="4,194,304"):
-        bags_of(np.repeat(user, times), np.full(times.sum(), at["Sports"]), 2, taxonomy)
+        user_concepts(np.repeat(user, times), np.full(times.sum(), at["Sports"]), 2, taxonomy)

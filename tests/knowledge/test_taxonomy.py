@@ -21,7 +21,7 @@ def parents(draw, most=40):
     return out
 
 
-def naive(links):
+def reference(links):
     """Old numbers depth-first, and per old number its depth, subtree and leaves."""
     below = {i: [j for j, p in enumerate(links) if p == i] for i in range(len(links))}
 
@@ -42,9 +42,9 @@ def tree(links):
 
 
 @given(parents())
-def test_depth_first_equals_naive(links):
+def test_depth_first_equals_reference(links):
     taxonomy, order = tree(links)
-    rows, size, leaves = naive(links)
+    rows, size, leaves = reference(links)
     assert order.tolist() == [i for i, _ in rows]
     assert taxonomy.depth.tolist() == [d for _, d in rows]
     assert taxonomy.size.tolist() == [size[i] for i, _ in rows]
@@ -54,7 +54,7 @@ def test_depth_first_equals_naive(links):
 
 
 @given(parents(), st.data())
-def test_helpers_equal_naive(links, data):
+def test_helpers_equal_reference(links, data):
     taxonomy, _ = tree(links)
     n = len(taxonomy)
     a, b = data.draw(st.integers(0, n - 1)), data.draw(st.integers(0, n - 1))

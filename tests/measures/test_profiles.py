@@ -24,7 +24,7 @@ TREE = Taxonomy.from_parents([-1, 0, 0, 1, 1], [["thing"], ["fruit"], ["meat"], 
 PROFILES = st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 4)), max_size=25)
 
 
-def naive_divergence(before, after, users):
+def reference_divergence(before, after, users):
     out = []
     for u in range(users):
         p, q = (Counter(t for who, t in rows if who == u and t >= 0) for rows in (before, after))
@@ -51,7 +51,7 @@ def columns(rows):
 @given(PROFILES, PROFILES)
 def test_divergence_by_user(before, after):
     found = divergence_by_user(columns(before), columns(after), 4)
-    assert found.tolist() == pytest.approx(naive_divergence(before, after, 4), nan_ok=True, abs=1e-12)
+    assert found.tolist() == pytest.approx(reference_divergence(before, after, 4), nan_ok=True, abs=1e-12)
 
 
 def test_equal_profiles_have_exactly_none():

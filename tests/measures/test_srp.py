@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.categories import srp as naive_srp
+from reference.categories import srp as reference_srp
 from sample_releases import release_of
 from strategies import taxonomies
 
@@ -28,7 +28,7 @@ def releases(draw):
 
 
 @given(releases(), st.integers(1, 4))
-def test_srp_equals_the_naive_twin(drawn, level) -> None:
+def test_srp_equals_the_reference(drawn, level) -> None:
     taxonomy, original, published = drawn
     log = QueryLog.of(
         [f"u{u}" for u, cs in enumerate(original) for _ in cs], [f"query {c}" for cs in original for c in cs]
@@ -37,7 +37,7 @@ def test_srp_equals_the_naive_twin(drawn, level) -> None:
     concepts = ConceptLog(np.arange(len(log)), log.user, log.query, concept)
     release = release_of(log, [[f"query {c}" for c in cs] for cs in published], list(range(len(original))))
     found = srp(log, release, Randomness(0), concepts=concepts, taxonomy=taxonomy, levels=level)[0]
-    there, once = naive_srp(taxonomy, original, published, level)
+    there, once = reference_srp(taxonomy, original, published, level)
     assert found.details[f"level {level}"] == pytest.approx(there)
     assert found.details[f"level {level}, one for one"] == pytest.approx(once)
 

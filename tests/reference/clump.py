@@ -10,7 +10,7 @@ def subtree(taxonomy, node):
     return range(node, node + int(taxonomy.size[node]))
 
 
-def naive_lcg(taxonomy, bags, form="least"):
+def reference_lcg(taxonomy, bags, form="least"):
     """Algorithm 2 over the whole tree, with one count per member; `form` least carries remainders upwards."""
     left = {v: [Counter(bag)[v] for bag in bags] for v in range(len(taxonomy))}
     out = []
@@ -28,19 +28,19 @@ def naive_lcg(taxonomy, bags, form="least"):
     return sorted(out)
 
 
-def naive_loss(taxonomy, node):
+def reference_loss(taxonomy, node):
     leaves = sum(1 for v in subtree(taxonomy, node) if taxonomy.size[v] == 1)
     every = sum(1 for v in range(len(taxonomy)) if taxonomy.size[v] == 1)
     return Fraction(leaves - 1, every - 1) if every > 1 else Fraction(0)
 
 
-def naive_ggd(taxonomy, bags, published):
+def reference_ggd(taxonomy, bags, published):
     """Definition 3."""
     suppressed = sum(len(bag) - len(published) for bag in bags)
-    return len(bags) * sum(naive_loss(taxonomy, p) for p in published) + suppressed
+    return len(bags) * sum(reference_loss(taxonomy, p) for p in published) + suppressed
 
 
-def naive_clump(
+def reference_clump(
     taxonomy, bags, k, *, search=10, order="decreasing", form="least", choose="rise", leftovers="all", shuffled=None
 ):
     """Algorithm 1, by the book: lists of members and their generalizations, merged one by one."""
@@ -54,12 +54,12 @@ def naive_clump(
     shared = [sorted(bags[m[0]]) for m in members]
 
     def merged(c, t):
-        return naive_lcg(taxonomy, [shared[c], bags[t]], form)
+        return reference_lcg(taxonomy, [shared[c], bags[t]], form)
 
     def price(c, t):
         there = [bags[m] for m in members[c]]
-        now = naive_ggd(taxonomy, there, shared[c]) if choose == "rise" else 0
-        return naive_ggd(taxonomy, [*there, bags[t]], merged(c, t)) - now
+        now = reference_ggd(taxonomy, there, shared[c]) if choose == "rise" else 0
+        return reference_ggd(taxonomy, [*there, bags[t]], merged(c, t)) - now
 
     for at, t in enumerate(places):
         if at < count * k and at % k == 0:
@@ -73,14 +73,14 @@ def naive_clump(
     return members, shared
 
 
-def naive_refine(taxonomy, bags, of, k, search, passes):
+def reference_refine(taxonomy, bags, of, k, search, passes):
     """Every pair of clusters up to `search` apart, every pass: the best swap or move, from scratch."""
     count = max(of) + 1
     members = [[t for t in range(len(of)) if of[t] == c] for c in range(count)]
 
     def cost(group):
         chosen = [bags[t] for t in group]
-        return naive_ggd(taxonomy, chosen, naive_lcg(taxonomy, chosen))
+        return reference_ggd(taxonomy, chosen, reference_lcg(taxonomy, chosen))
 
     for _ in range(passes):
         changed = False

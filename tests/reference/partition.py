@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference.clump import naive_ggd
+from reference.clump import reference_ggd
 
 
 def children_present(taxonomy, node, items):
@@ -30,14 +30,14 @@ def split(taxonomy, sets, members, node, k):
 
     def gain(key):
         there = [sets[t] for t in groups[key]]
-        return naive_ggd(taxonomy, there, [node]) - naive_ggd(taxonomy, there, sorted(key))
+        return reference_ggd(taxonomy, there, [node]) - reference_ggd(taxonomy, there, sorted(key))
 
     while 0 < len(back) < k and groups:
         back += groups.pop(min(groups, key=gain))
     return (sum(gain(key) for key in groups), groups, back) if groups else None
 
 
-def naive_partition(taxonomy, sets, k):
+def reference_partition(taxonomy, sets, k):
     """Return (sorted members, published nodes) of every part, in no particular order."""
     done, waiting = [], [(list(range(len(sets))), frozenset({0}), frozenset())]
     while waiting:

@@ -11,7 +11,7 @@ from collections import Counter
 from random import Random
 
 
-class NaiveStream:
+class ReferenceStream:
     def __init__(self, k: int, depth: int, seed: int, *, borrows: bool = True, most: float = 2, hold: int = 0) -> None:
         self.k, self.depth, self.borrows, self.most, self.hold = k, depth, borrows, most, hold
         self.random = Random(seed)

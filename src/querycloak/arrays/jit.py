@@ -1,20 +1,24 @@
 """How kernels are compiled: once, cached on disk, without the interpreter's lock.
 
-Kernels stand in files of their own (`_<method>_kernels.py`) and never call across files: a cached kernel does not
-notice edits in another file.
+Kernels are in separate files (`_<method>_kernels.py`) and never call across files, nor import constants from another
+one: a cached kernel does not notice edits there. Types of arguments may come from anywhere, they are part of the
+cache's key. With NUMBA_DISABLE_JIT=1 the same functions run in plain Python, so that coverage sees them; results are
+the same.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.core import event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["inlined_kernel", "kernel", "lean_kernel", "parallel_kernel", "tell_compiling"]
+__all__ = ["inlined_kernel", "kernel", "lean_kernel", "parallel_kernel", "tell_compiling", "wraps_around"]
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -37,6 +41,22 @@ def inlined_kernel(function: F) -> F:
 def parallel_kernel(function: F) -> F:
     """Like `kernel`, with `prange` over the cores. Results must not depend on the number of threads."""
     return _compiled(function, parallel=True)
+
+
+def wraps_around(function: F) -> F:
+    """Mark a short helper, below its decorator, whose unsigned integers are meant to wrap around: hashes, random words.
+
+    Compiled integers wrap around silently. Without the compiler NumPy's scalars warn, here alone to no purpose.
+    """
+    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+
+    @functools.wraps(function)
+    def quiet(*args: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return function(*args)
+
+    return cast("F", quiet)
 
 
 def _compiled(function: F, *, parallel: bool) -> F:

@@ -1,4 +1,16 @@
-"""The activity guesser: counts of users per set that only grow, with the two most active of each set at hand."""
+"""The activity guesser: counts of users per set that only grow, with the two most active users of each set at hand.
+
+The memory, made and owned by one call:
+
+    count         int32[pairs], records so far of each (set, user)
+    distinct      int32[sets], users seen in each set
+    first         int32[sets], the user with most records in the set, who reached that number first; -1 = none
+    second        int32[sets], the same without `first`: the guess where the record is by `first` itself
+    first_count, second_count   int32[sets], their records
+
+What holds between two records: first_count[s] >= second_count[s] >= the count of every other user of s. Counts grow by
+one, so only the user of the record can overtake, and two places are enough.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +24,11 @@ Int32s = npt.NDArray[np.int32]
 
 @kernel
 def most_active_others(user: Int32s, chain: Int32s, pair: Int32s, sets: int, pairs: int, k: int) -> Int32s:
-    """int32[n]: for each record the guessed user, or -1.
+    """Return int32[n]: for each record the guessed user, or -1.
 
     `chain` int32[n, width] = the sets of the record from the widest to the narrowest, -1 = none; `pair` int32[n, width]
     = code of (set, user). The guess is made in the narrowest set that more than k users have been seen in, before the
-    record itself is counted; among equals the one who was first.
+    record itself is counted; ties go to the user who was first.
     """
     n, width = chain.shape
     count = np.zeros(pairs, np.int32)

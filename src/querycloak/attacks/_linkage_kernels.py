@@ -1,6 +1,15 @@
-"""Kernel of record linkage: the original logs that share most queries with a published one."""
+"""Kernel of record linkage: the original logs that share most queries with a published one.
+
+The memory:
+
+    published   CountedRows, row p = the queries of published user p, in codes of the original log, with counts
+    askers      CountedRows, row q = the original users who asked query q, with counts
+    common      int64[n], one per thread: queries in common with each original user; cleared for every p
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numba
 import numpy as np
@@ -8,42 +17,39 @@ import numpy.typing as npt
 
 from querycloak.arrays.jit import parallel_kernel
 
+if TYPE_CHECKING:
+    from querycloak.arrays.ragged import CountedRows
+
 __all__ = ["link"]
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
-CHUNK = 64
+CHUNK = 64  # published users per turn of a thread: one `common` serves them all
 
 
 @parallel_kernel
 def link(
-    start: Int64s,
-    query: Int32s,
-    count: Int64s,
-    post_start: Int64s,
-    post_user: Int32s,
-    post_count: Int64s,
-    owner: Int32s,
-    n: int,
+    published: CountedRows, askers: CountedRows, owner: Int32s, n: int
 ) -> tuple[Int64s, Int64s, npt.NDArray[np.bool_]]:
-    """Compare published bags of queries with the bags of n original users.
+    """Compare published users with n original users by the size of the intersection of their bags of queries.
 
-    Published user p has query[start[p]] … with count; query q was asked by post_user[post_start[q]] … post_count times.
-    Gives, for each published user, the most queries in common with any original user (bag intersection), how many
-    original users reach it, and whether owner[p] is one of them.
+    Returns, for each published user, the most queries in common with any original user, how many original users reach
+    it, and whether owner[p] is one of them.
     """
-    published = len(start) - 1
-    most = np.zeros(published, dtype=np.int64)
-    linked = np.zeros(published, dtype=np.int64)
-    right = np.zeros(published, dtype=np.bool_)
-    for chunk in numba.prange((published + CHUNK - 1) // CHUNK):
+    query, count = published.values, published.counts
+    user, asked = askers.values, askers.counts
+    users = len(published.start) - 1
+    most = np.zeros(users, dtype=np.int64)
+    linked = np.zeros(users, dtype=np.int64)
+    right = np.zeros(users, dtype=np.bool_)
+    for chunk in numba.prange((users + CHUNK - 1) // CHUNK):
         common = np.zeros(n, dtype=np.int64)
-        for p in range(chunk * CHUNK, min(published, chunk * CHUNK + CHUNK)):
+        for p in range(chunk * CHUNK, min(users, chunk * CHUNK + CHUNK)):
             common[:] = 0
-            for i in range(start[p], start[p + 1]):
-                for j in range(post_start[query[i]], post_start[query[i] + 1]):
-                    common[post_user[j]] += min(count[i], post_count[j])
+            for i in range(published.start[p], published.start[p + 1]):
+                for j in range(askers.start[query[i]], askers.start[query[i] + 1]):
+                    common[user[j]] += min(count[i], asked[j])
             best = common.max()
             most[p] = best
             linked[p] = (common == best).sum()

@@ -1,34 +1,43 @@
-"""The published log that fits best what an attacker knows: sparse products over an inverted index."""
+"""The published log that fits best what an attacker knows: sparse products over an inverted index.
+
+The memory:
+
+    known       Weighted, row t = the features that are known of target t
+    holders     Weighted, row f = the published users that have feature f, each with its weight of f
+    score       float64[published], 0 between two targets: only the users in `touched` are set and set back
+    touched     int32[published], the users that the target shares a feature with, in the order they are met
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.jit import kernel
 
-__all__ = ["best_matches"]
+__all__ = ["Weighted", "best_matches"]
 
 Int64s = npt.NDArray[np.int64]
 Int32s = npt.NDArray[np.int32]
 Float64s = npt.NDArray[np.float64]
 
 
+class Weighted(NamedTuple):
+    """Rows of weighted values: row r is start[r] .. start[r + 1] - 1 of both arrays."""
+
+    start: Int64s
+    value: Int32s
+    weight: Float64s
+    """above 0"""
+
+
 @kernel
-def best_matches(
-    known_start: Int64s,
-    known_feature: Int32s,
-    known_weight: Float64s,
-    post_start: Int64s,
-    post_user: Int32s,
-    post_weight: Float64s,
-    n_published: int,
-    owner: Int32s,
-) -> Float64s:
+def best_matches(known: Weighted, holders: Weighted, n_published: int, owner: Int32s) -> Float64s:
     """Return the chance that the attacker names the right published log, guessing among the best: float64[targets].
 
-    known_*: features of each target, a row from known_start[i] to known_start[i + 1]; post_*: for each feature the
-    published users that have it; owner: int32[targets], the right published user. Equal logs score
+    owner: int32[targets], the right published user. Where nothing is shared, all published users tie. Equal logs score
     equal to the last bit, because their terms are added in the same order.
     """
     out = np.zeros(len(owner), dtype=np.float64)
@@ -36,14 +45,14 @@ def best_matches(
     touched = np.empty(n_published, dtype=np.int32)
     for target in range(len(owner)):
         n_touched = 0
-        for at in range(known_start[target], known_start[target + 1]):
-            feature = known_feature[at]
-            for p in range(post_start[feature], post_start[feature + 1]):
-                user = post_user[p]
-                if score[user] == 0.0:
+        for at in range(known.start[target], known.start[target + 1]):
+            feature = known.value[at]
+            for p in range(holders.start[feature], holders.start[feature + 1]):
+                user = holders.value[p]
+                if score[user] == 0.0:  # weights are above 0: a score of 0 was not touched yet
                     touched[n_touched] = user
                     n_touched += 1
-                score[user] += known_weight[at] * post_weight[p]
+                score[user] += known.weight[at] * holders.weight[p]
         best = 0.0
         ties = n_published
         for i in range(n_touched):

@@ -1,29 +1,42 @@
-"""Users who hold a pair of queries that no other user holds both of: by marks in sparse logs, by bits in dense ones."""
+"""Users who have a pair of queries that no other user has both of: by marks in sparse logs, by bits in dense ones.
+
+The memory, made by the caller and read only:
+
+    queries_of   Ragged, row u = the distinct queries of user u, the rarest first: a rare query settles most users
+    users_of     Ragged, row q = the users who have query q
+
+and of `with_unique_pair`, both int64[queries]; neither is ever cleared, since a number that is not the current one
+means "no":
+
+    mine[q]      the last user u whose queries were entered here: mine[q] == u means that u has q
+    mark[q]      the last (user, query) turn, counted by `stamp`, in which q was found with another user
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.jit import kernel
 
-__all__ = ["with_unique_pair", "with_unique_pair_by_bits"]
+if TYPE_CHECKING:
+    from querycloak.arrays.ragged import Ragged
 
-Int64s = npt.NDArray[np.int64]
-Int32s = npt.NDArray[np.int32]
+__all__ = ["with_unique_pair", "with_unique_pair_by_bits"]
 
 
 @kernel
-def with_unique_pair(
-    user_start: Int64s, user_query: Int32s, query_start: Int64s, query_user: Int32s
-) -> npt.NDArray[np.bool_]:
-    """bool[users]. user_*: the distinct queries of each user, the rarest first; query_*: the users of each query.
+def with_unique_pair(queries_of: Ragged, users_of: Ragged) -> npt.NDArray[np.bool_]:
+    """Return bool[users]: the users with a unique pair.
 
     A pair (q, r) of u is unique when no other user of q has r. For each q of u, the queries of the other users of q are
     marked, until all of u's are; a query of u that stays unmarked makes a unique pair with q.
     """
-    n_users = len(user_start) - 1
-    n_queries = len(query_start) - 1
+    user_start, user_query = queries_of.start, queries_of.values
+    query_start, query_user = users_of.start, users_of.values
+    n_users, n_queries = len(user_start) - 1, len(query_start) - 1
     out = np.zeros(n_users, dtype=np.bool_)
     mine = np.full(n_queries, -1, dtype=np.int64)
     mark = np.full(n_queries, -1, dtype=np.int64)
@@ -58,15 +71,14 @@ def with_unique_pair(
 
 
 @kernel
-def with_unique_pair_by_bits(
-    user_start: Int64s, user_query: Int32s, query_start: Int64s, query_user: Int32s
-) -> npt.NDArray[np.bool_]:
+def with_unique_pair_by_bits(queries_of: Ragged, users_of: Ragged) -> npt.NDArray[np.bool_]:
     """Like `with_unique_pair`, with one bit per (query, user): a pair is unique when no other bit is set in both rows.
 
     Where many users share many queries, most pairs are settled by the first word.
     """
-    n_users = len(user_start) - 1
-    n_queries = len(query_start) - 1
+    user_start, user_query = queries_of.start, queries_of.values
+    query_start, query_user = users_of.start, users_of.values
+    n_users, n_queries = len(user_start) - 1, len(query_start) - 1
     words = (n_users + 63) // 64
     bits = np.zeros((n_queries, words), dtype=np.uint64)
     for q in range(n_queries):
@@ -83,7 +95,7 @@ def with_unique_pair_by_bits(
                 shared = False
                 for w in range(words):
                     both = bits[user_query[i], w] & bits[user_query[j], w]
-                    if w == home:
+                    if w == home:  # the word that has the bit of u itself
                         both &= others
                     if both != 0:
                         shared = True

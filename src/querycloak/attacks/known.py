@@ -1,4 +1,4 @@
-"""What an attacker can compare: features of rows that it knows, and of rows that were published, coded alike."""
+"""What an attacker can compare: features of known rows and of published rows, with the same codes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querycloak.attacks.matching import Bags, code_words, expand
+from querycloak.arrays.ragged import CountedRows, Ragged
+from querycloak.attacks.matching import code_words, count_features, expand
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -22,36 +23,34 @@ __all__ = ["Features", "published_users", "text_features", "topic_features"]
 
 @dataclass(frozen=True)
 class Features:
-    """Features of each item of the known log (start, value), and the published users' bags of the same features."""
+    """Features of each item of the known log, and the published users' features in the same codes."""
 
-    start: npt.NDArray[np.int64]
-    """int64[items + 1]; an item is a query code of the known log"""
-    value: npt.NDArray[np.int64]
-    published: Bags
+    of_item: Ragged
+    """the features of each item; an item is a query code of the known log"""
+    published: CountedRows
+    """the counted features of each published user"""
     size: int
+    """how many codes there are"""
 
-    def known(self, target: npt.NDArray[np.int64], item: npt.NDArray[np.int32], n_targets: int) -> Bags:
-        """Return the bags of what the attacker knows of each target: pairs (target, item)."""
-        user, feature = expand(target, item, self.start, self.value)
-        return Bags.of(user, feature, n_targets)
+    def known(self, target: npt.NDArray[np.int64], item: npt.NDArray[np.int32], n_targets: int) -> CountedRows:
+        """Return the counted features of what the attacker knows of each target: pairs (target, item)."""
+        user, feature = expand(target, item, self.of_item)
+        return count_features(user, feature, n_targets)
 
 
 def text_features(log: QueryLog, release: Release, *, whole: bool) -> Features:
-    """Words of queries; with `whole`, each whole query too, as a feature of its own."""
-    (mine, theirs), size = code_words(log.queries, release.log.queries)
-    start, value = mine
-    published_start, published_value = theirs
+    """Return the words of queries as features; with `whole`, each whole query is a feature too."""
+    (known, published), size = code_words(log.queries, release.log.queries)
     if whole:
         ours, others = _same_texts(log, release)
-        start, value = _append(start, value, ours + size)
-        published_start, published_value = _append(published_start, published_value, others + size)
+        known, published = _append(known, ours + size), _append(published, others + size)
         size += int(max(ours.max(initial=-1), others.max(initial=-1))) + 1
-    user, feature = expand(release.log.user, release.log.query, published_start, published_value)
-    return Features(start, value, Bags.of(user, feature, len(release.log.users)), size)
+    user, feature = expand(release.log.user, release.log.query, published)
+    return Features(known, count_features(user, feature, len(release.log.users)), size)
 
 
 def topic_features(log: QueryLog, concepts: ConceptLog, release: Release, taxonomy: Taxonomy) -> Features:
-    """Concepts of known queries with all their ancestors, against the items of a generalized release."""
+    """Return the concepts of known queries with all their ancestors, against the items of a generalized release."""
     item = _items(release, taxonomy)
     pairs = np.unique(np.stack([concepts.query, concepts.concept], axis=1)[concepts.concept >= 0], axis=0)
     query, feature = [], []
@@ -59,16 +58,13 @@ def topic_features(log: QueryLog, concepts: ConceptLog, release: Release, taxono
         for above in taxonomy.ancestors(concept):
             query.append(q)
             feature.append(above)
-    order = np.argsort(np.array(query, dtype=np.int64), kind="stable")
-    sorted_query = np.array(query, dtype=np.int64)[order]
-    start = np.searchsorted(sorted_query, np.arange(len(log.queries) + 1)).astype(np.int64)
-    value = np.array(feature, dtype=np.int64)[order]
-    published = Bags.of(release.log.user, item[release.log.category], len(release.log.users))
-    return Features(start, value, published, len(taxonomy))
+    of_item = Ragged.of(np.array(query, dtype=np.int64), np.array(feature, dtype=np.int64), len(log.queries))
+    published = count_features(release.log.user, item[release.log.category], len(release.log.users))
+    return Features(of_item, published, len(taxonomy))
 
 
 def published_users(log: QueryLog, release: Release) -> npt.NDArray[np.int32]:
-    """int32[users of the log]: the published user that stands for each, -1 where there is none."""
+    """int32[users of the log]: the published user that each became, -1 where there is none."""
     assert release.truth is not None
     out = np.full(len(log.users), -1, dtype=np.int32)
     out[release.truth.user] = np.arange(len(release.truth.user), dtype=np.int32)
@@ -76,18 +72,16 @@ def published_users(log: QueryLog, release: Release) -> npt.NDArray[np.int32]:
 
 
 def _same_texts(log: QueryLog, release: Release) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Code the texts of both vocabularies alike."""
+    """Code the texts of both vocabularies: equal texts have equal codes."""
     import polars as pl
 
     code = (pl.concat([log.queries, release.log.queries]).rank("dense").cast(pl.Int64) - 1).to_numpy()
     return code[: len(log.queries)], code[len(log.queries) :]
 
 
-def _append(
-    start: npt.NDArray[np.int64], value: npt.NDArray[np.int64], one_more: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _append(rows: Ragged, one_more: npt.NDArray[np.int64]) -> Ragged:
     """Add one value to the end of every row."""
-    return start + np.arange(len(start)), np.insert(value, start[1:], one_more)
+    return Ragged(rows.start + np.arange(len(rows.start)), np.insert(rows.values, rows.start[1:], one_more))
 
 
 def _items(release: Release, taxonomy: Taxonomy) -> npt.NDArray[np.int64]:

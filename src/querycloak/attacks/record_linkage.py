@@ -1,4 +1,4 @@
-"""Record linkage: who knows the whole log links each published user to the original with most queries in common."""
+"""Record linkage: an attacker with the whole log links each published user to whom it shares most queries with."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.ragged import CountedRows
 from querycloak.attacks._linkage_kernels import link
 from querycloak.attacks.interval import result_of
 from querycloak.progress import QUIET, Progress
@@ -31,8 +32,8 @@ def record_linkage(
     """Link every published user to original users by the number of queries in common (Batet et al. 2013, eq. 10).
 
     G is the set of original users at the maximum, all of them where nothing is in common; the chance of a right link is
-    1 / |G| if the right user is in G, else 0. Queries are compared as texts, with multiplicity; the further clicks of a
-    query event do not count again.
+    1 / |G| if the right user is in G, else 0. Queries are compared as texts, with multiplicity; further clicks of a
+    query event are not counted.
 
     In a release where groups of at least k users share their bag, all members of a group have the same G, so their
     chances add up to at most 1: the rate cannot pass 1 / k.
@@ -40,33 +41,18 @@ def record_linkage(
     assert release.truth is not None
     progress.start("attack: record linkage")
     events = np.flatnonzero(log.event)
-    start, query, count = _bags(release.log.user, release.log.query, len(release.log.users))
-    user_start, asked, times = _bags(log.user[events], log.query[events], len(log.users))
-    asker = np.repeat(np.arange(len(log.users), dtype=np.int32), np.diff(user_start))
-    order = np.argsort(asked, kind="stable")
-    post_start = np.searchsorted(asked[order], np.arange(len(log.queries) + 1)).astype(np.int64)
-    code = _codes_in(release.log.queries, log.queries)[query]
-    keep = code >= 0
-    kept = np.concatenate([[0], np.cumsum(keep)])[start]
-    most, linked, right = link(
-        kept, code[keep], count[keep], post_start, asker[order], times[order], release.truth.user, len(log.users)
-    )
+    code = _codes_in(release.log.queries, log.queries)
+    published = CountedRows.of(release.log.user, release.log.query, len(release.log.users))
+    common = published.keep(code[published.values] >= 0)
+    common = common._replace(values=code[common.values])
+    askers = CountedRows.of(log.user[events], log.query[events], len(log.users)).inverted(len(log.queries))
+    most, linked, right = link(common, askers, release.truth.user, len(log.users))
     chance = np.where(right, 1.0 / np.maximum(linked, 1), 0.0)
     details = {
         "mean queries in common with the linked": float(most.mean()) if len(most) else 0.0,
         "mean users linked": float(linked.mean()) if len(linked) else 0.0,
     }
     return result_of("record linkage", chance, release, guess=1 / max(len(log.users), 1), details=details)
-
-
-def _bags(
-    user: npt.NDArray[np.int32], query: npt.NDArray[np.int32], n: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Count the queries of each user: start int64[n + 1], query, count."""
-    width = int(query.max(initial=0)) + 1
-    pairs, count = np.unique(user.astype(np.int64) * width + query, return_counts=True)
-    start = np.searchsorted(pairs, np.arange(n + 1, dtype=np.int64) * width)
-    return start.astype(np.int64), (pairs % width).astype(np.int32), count.astype(np.int64)
 
 
 def _codes_in(words: pl.Series, vocabulary: pl.Series) -> npt.NDArray[np.int32]:

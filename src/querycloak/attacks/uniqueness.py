@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from querycloak.arrays.ragged import CountedRows, Ragged
 from querycloak.attacks._uniqueness_kernels import with_unique_pair, with_unique_pair_by_bits
 from querycloak.attacks.interval import result_of
 from querycloak.progress import QUIET, Progress
@@ -30,23 +31,20 @@ def uniqueness(
 ) -> list[AttackResult]:
     """Count, in the release alone, what singles a published user out. No original log is needed.
 
-    `unique queries`: share of the distinct published queries that stand under one id only. `unique pairs`: share of the
+    `unique queries`: share of the distinct published queries that only one id has. `unique pairs`: share of the
     published users with two queries that no other published user has both of.
     """
     progress.start("attack: uniqueness")
     published = release.log
     n_queries, n_users = len(published.queries), len(published.users)
-    pairs = np.unique(published.user.astype(np.int64) * max(n_queries, 1) + published.query)
-    user, query = pairs // max(n_queries, 1), (pairs % max(n_queries, 1)).astype(np.int32)
-    spread = np.bincount(query, minlength=n_queries)
-    rarest_first = np.lexsort((query, spread[query], user))
-    user_query = query[rarest_first]
-    user_start = np.searchsorted(user, np.arange(n_users + 1)).astype(np.int64)
-    by_query = np.lexsort((user, query))
-    query_start = np.searchsorted(query[by_query], np.arange(n_queries + 1)).astype(np.int64)
+    held = CountedRows.of(published.user, published.query, n_users).uncounted
+    users_of = held.inverted(n_queries)
+    spread = users_of.lengths
+    rarest_first = np.lexsort((held.values, spread[held.values], held.owner))
+    queries_of = Ragged(held.start, held.values[rarest_first])
     dense = n_queries * (n_users / 8) <= _BITS_AT_MOST
     find = with_unique_pair_by_bits if dense else with_unique_pair
-    found = find(user_start, user_query, query_start, user[by_query].astype(np.int32))
+    found = find(queries_of, users_of)
     return [
         result_of("unique queries", (spread == 1).astype(np.float64), release, guess=0.0, names_users=False),
         result_of("unique pairs", found.astype(np.float64), release, guess=0.0, names_users=False),

@@ -1,9 +1,9 @@
-"""Distances between users, asked for row by row: kept whole where they fit, made again where they do not.
+"""Distances between users, read row by row: all are kept where they fit in memory, else a row is computed on request.
 
 >>> from querycloak.knowledge.taxonomy import Taxonomy
->>> from querycloak.distances.user_bags import bags_of
+>>> from querycloak.distances.user_concepts import user_concepts
 >>> t = Taxonomy.from_parents([-1, 0, 1, 1], [["top"], ["sports"], ["diving"], ["surfing"]])
->>> d = distances_of(bags_of(np.array([0, 1, 1]), np.array([2, 2, 3]), 2, t))
+>>> d = distances_of(user_concepts(np.array([0, 1, 1]), np.array([2, 2, 3]), 2, t))
 >>> round(float(d.row(0)[1]) / SCALE, 6)  # (0 + 0 + 2/3) / 3
 0.222222
 """
@@ -19,12 +19,12 @@ from querycloak.distances import _distance_kernels as kernels
 from querycloak.distances._distance_kernels import SCALE
 
 if TYPE_CHECKING:
-    from querycloak.distances.user_bags import Bags
+    from querycloak.distances.user_concepts import UserConcepts
 
 __all__ = ["MATRIX_USERS", "SCALE", "Distances", "Matrix", "distances_of"]
 
 MATRIX_USERS: Final = 20_000
-"""up to here all distances are kept (4 n² bytes, 1.6 GB here); above, each row is made when asked for"""
+"""up to so many users all distances are kept (4 n² bytes: 1.6 GB); above, each row is computed on request"""
 
 
 class Distances(Protocol):
@@ -44,7 +44,7 @@ class Distances(Protocol):
 
 
 class Matrix:
-    """All distances, kept: int32[n, n]."""
+    """All distances in memory: int32[n, n]."""
 
     def __init__(self, values: npt.NDArray[np.int32]) -> None:
         self.values = values
@@ -62,9 +62,9 @@ class Matrix:
 
 
 class OnDemand:
-    """Rows made when asked for: O(n) memory, about ten times the work of a matrix."""
+    """Rows computed on request: O(n) memory, about ten times the work of a matrix."""
 
-    def __init__(self, bags: Bags) -> None:
+    def __init__(self, bags: UserConcepts) -> None:
         self._bags = bags
 
     def __len__(self) -> int:
@@ -79,10 +79,10 @@ class OnDemand:
         return np.array([self.row(u).sum(dtype=np.int64) for u in range(len(self))], dtype=np.int64)
 
 
-def distances_of(bags: Bags, most_kept: int = MATRIX_USERS) -> Distances:
+def distances_of(bags: UserConcepts, most_kept: int = MATRIX_USERS) -> Distances:
     """Return the semantic distance (Batet et al. 2013, eq. 4) between users who all have a concept.
 
-    Both forms give the same integers.
+    Both forms return the same integers.
     """
     if len(bags.weight) <= most_kept:
         return Matrix(kernels.matrix(bags))

@@ -1,6 +1,20 @@
 """The kernel of generated logs: what every user asks, and when.
 
-Each user has a random state of its own, so a user's events do not depend on the others' and the result not on threads.
+Each user has a separate random state, so that a user's events do not depend on the others', nor the result on threads.
+
+The memory:
+
+    state    uint64[1], the random state (SplitMix64) of one user, or of one common query
+    terms    int64[3], scratch: the terms of the phrase that is being made
+    out      (key uint64, time int64, kind int8), one slice per user, filled in the order of time
+    anchors  int64[users, most], the concept of each interest at the start; -1 = none
+
+    key, one number per phrase:   | template, 10 bits | term, 18 | term, 18 | term, 18 |
+             a typed address:     | template          | site                           |
+             a personal query:    | template          | 4 * user + person              |
+
+What holds between two events of a user: times are strictly ascending; key[0 .. i - 1] are the user's queries so far,
+which repetitions are drawn from; place[j] is where interest j is now, at or below home[j], its topic.
 """
 
 from __future__ import annotations
@@ -10,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.jit import kernel
+from querycloak.arrays.jit import kernel, wraps_around
 
 if TYPE_CHECKING:
     from querycloak.generator.model import Habits, World
@@ -39,10 +53,14 @@ REPLACED: Final = 7  # a term replaced,
 REWORDED: Final = 8  # other words around the terms
 
 _DAY: Final = 86_400
+# fields of a key
+_TERM_BITS: Final = np.uint64(18)
 _TERM: Final = np.uint64(0x3FFFF)
+_TEMPLATE_AT: Final = np.uint64(54)
 
 
 @kernel
+@wraps_around
 def _next(state: npt.NDArray[np.uint64]) -> np.uint64:
     """Step SplitMix64."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -99,7 +117,7 @@ def _phrase(state: npt.NDArray[np.uint64], world: World, terms: npt.NDArray[np.i
     template = _pick(state, world.template_weight, world.template_bounds[count - 1], world.template_bounds[count])
     key = np.uint64(template)
     for i in range(3):
-        key = key << np.uint64(18)
+        key = key << _TERM_BITS
         if i < count:
             key |= np.uint64(terms[i])
     return key
@@ -125,17 +143,17 @@ def _among(values: npt.NDArray[np.int64], count: int, value: int) -> bool:
 
 @kernel
 def _another(
-    state: npt.NDArray[np.uint64], world: World, anchor: int, terms: npt.NDArray[np.int64], count: int, place: int
+    state: npt.NDArray[np.uint64], world: World, anchor: int, terms: npt.NDArray[np.int64], count: int, slot: int
 ) -> int:
-    """Put a term of the subtree at terms[place] that is not among terms[:count], if four draws find one.
+    """Put a term of the subtree into terms[slot] that is not among terms[:count], if four draws find one.
 
-    Gives the number of terms then.
+    Returns the number of terms then.
     """
     for _ in range(4):
         term = _term_below(state, world, anchor)
         if not _among(terms, count, term):
-            terms[place] = term
-            return max(count, place + 1)
+            terms[slot] = term
+            return max(count, slot + 1)
     return count
 
 
@@ -143,12 +161,19 @@ def _another(
 def _distinct(
     state: npt.NDArray[np.uint64], world: World, anchor: int, terms: npt.NDArray[np.int64], count: int
 ) -> int:
-    """Fill terms from a subtree with up to `count` different ones, at least one; gives how many."""
+    """Fill terms from a subtree with up to `count` different ones, at least one; return how many."""
     terms[0] = _term_below(state, world, anchor)
     filled = 1
     for _ in range(1, count):
         filled = _another(state, world, anchor, terms, filled, filled)
     return filled
+
+
+@kernel
+@wraps_around
+def _seed_of_rank(seed: np.uint64, rank: np.uint64) -> np.uint64:
+    """Return the random state of a common query: the same for every user who asks it."""
+    return seed + rank * np.uint64(0xD1342543DE82EF95)
 
 
 @kernel
@@ -161,12 +186,12 @@ def _common(state: npt.NDArray[np.uint64], world: World, habits: Habits, terms: 
     """
     flat = 1.0 - habits.common_exponent
     rank = np.uint64((1.0 + _uniform(state) * (habits.common_queries**flat - 1.0)) ** (1.0 / flat))
-    own = np.array([habits.common_seed + rank * np.uint64(0xD1342543DE82EF95)], dtype=np.uint64)
+    own = np.array([_seed_of_rank(habits.common_seed, rank)], dtype=np.uint64)
     topic = _below(own, len(world.topics))
     if _uniform(own) < habits.common_sites:
         low, high = world.site_bounds[topic]
         site = np.uint64(low + _below(own, high - low))
-        return np.uint64(world.template_bounds[3] + _below(own, 2)) << np.uint64(54) | site
+        return np.uint64(world.template_bounds[3] + _below(own, 2)) << _TEMPLATE_AT | site
     near = _anchor(own, world, world.topics[topic], 16)
     count = _distinct(own, world, near, terms, 1 if _uniform(own) < 0.5 else _count(own, habits))
     return _phrase(own, world, terms, count)
@@ -174,8 +199,8 @@ def _common(state: npt.NDArray[np.uint64], world: World, habits: Habits, terms: 
 
 @kernel
 def _unpack(world: World, key: np.uint64, terms: npt.NDArray[np.int64]) -> int:
-    """Read the terms of a phrase; 0 where it is not made of terms."""
-    template = np.int64(key >> np.uint64(54))
+    """Read the terms of a phrase and return how many there are; 0 where it is not made of terms."""
+    template = np.int64(key >> _TEMPLATE_AT)
     if template >= world.template_bounds[3]:
         return 0
     count = 1
@@ -205,10 +230,10 @@ def _reformulate(
                 terms[i] = terms[i + 1]
         count, kind = count - 1, DROPPED
     elif draw < 0.85:
-        place = _below(state, count)
-        old = terms[place]
-        _another(state, world, anchor, terms, count, place)
-        kind = REPLACED if terms[place] != old else REWORDED
+        slot = _below(state, count)
+        old = terms[slot]
+        _another(state, world, anchor, terms, count, slot)
+        kind = REPLACED if terms[slot] != old else REWORDED
     else:
         kind = REWORDED
     changed = _phrase(state, world, terms, count)
@@ -229,20 +254,20 @@ def _session_times(
         total -= np.log(1.0 - _uniform(state))
         gaps[i] = total
     for i in range(len(begins)):
-        place = min(gaps[i] / total, 1.0 - 2.0**-53) * days
-        goal = (place - int(place)) * rhythm[24]
+        day = min(gaps[i] / total, 1.0 - 2.0**-53) * days
+        goal = (day - int(day)) * rhythm[24]
         hour = 0
         while rhythm[hour + 1] <= goal:
             hour += 1
         within = (goal - rhythm[hour]) / (rhythm[hour + 1] - rhythm[hour])
-        begins[i] = int(place) * _DAY + hour * 3600 + int(within * 3600.0)
+        begins[i] = int(day) * _DAY + hour * 3600 + int(within * 3600.0)
 
 
 @kernel
 def _own_pool(
     state: npt.NDArray[np.uint64], world: World, habits: Habits, anchors: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Draw the few terms of a user whose concepts are limited, one term a concept: int64[at most habits.concepts]."""
+    """Draw the few terms of a user whose concepts are limited, one term per concept: int64[at most habits.concepts]."""
     pool = np.empty(habits.concepts, dtype=np.int64)
     held = np.empty(habits.concepts, dtype=np.int64)
     filled = 0
@@ -321,7 +346,7 @@ def _one_user(
         if not opens[i] and draw < habits.next_pages:
             key[i], kind[i] = key[i - 1], NEXT_PAGE
             continue
-        draw = _uniform(state)
+        draw = _uniform(state)  # a new draw: each share is a share of the events that come this far
         if i > 0 and draw < habits.repeats:
             key[i], kind[i] = key[_below(state, i)], REPEATED
             continue
@@ -334,7 +359,7 @@ def _one_user(
         if draw < habits.personal:
             template = habits.personal_template + _below(state, habits.personal_kinds)
             person = 0 if _uniform(state) < 0.5 else 1 + _below(state, 3)
-            key[i], kind[i] = (np.uint64(template) << np.uint64(54)) | np.uint64(4 * user + person), PERSONAL_KIND
+            key[i], kind[i] = (np.uint64(template) << _TEMPLATE_AT) | np.uint64(4 * user + person), PERSONAL_KIND
         elif draw < habits.personal + habits.common and habits.concepts == 0:
             key[i], kind[i] = _common(state, world, habits, terms), COMMON
         else:
@@ -346,7 +371,9 @@ def _one_user(
             key[i], kind[i] = _phrase(state, world, terms, count), OWN
     last = habits.days * _DAY - 1
     late = min(max(time[n - 1] - last, 0), time[0])
-    for i in range(n):  # earlier by what is late, or as far as there is room: then the last ones second by second
+    # What runs past the last day: all events move earlier by that much, or as far as there is room; then the last
+    # ones follow second by second.
+    for i in range(n):
         time[i] = max(min(time[i] - late, last - (n - 1 - i)), 0)
 
 

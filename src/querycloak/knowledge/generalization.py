@@ -1,5 +1,6 @@
-"""What generalizing over a taxonomy costs: transactions as bags of concepts, their loss, and figures of a release.
+"""What generalizing over a taxonomy costs: transactions as rows of concepts, their loss, and figures of a release.
 
+A transaction is a row of a `Ragged`: concepts in ascending (depth-first) order; one may occur more than once.
 Method and measure share this file, so that what a statement says and what a measure finds come from one definition
 (`docs/adr/0020-where-generalization-is-costed.md`).
 """
@@ -7,58 +8,28 @@ Method and measure share this file, so that what a statement says and what a mea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.ragged import Ragged
+
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["Bags", "Generalization", "bags_of", "generalization", "leaf_loss"]
+__all__ = ["Generalization", "generalization", "leaf_loss", "transactions_by_owner"]
 
 
-class Bags(NamedTuple):
-    """Several bags of concepts, one after the other; a concept may stand in a bag more than once."""
+def transactions_by_owner(owner: npt.NDArray[np.int32], concept: npt.NDArray[np.int32], owners: int) -> Ragged:
+    """Gather the transaction of each owner 0..owners-1: its concepts, ascending; those below 0 are left out.
 
-    start: npt.NDArray[np.int64]
-    """int64[n + 1], bag b is items[start[b] : start[b + 1]]"""
-    items: npt.NDArray[np.int32]
-    """int32[m], concepts, ascending within a bag"""
-
-    @property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """int64[n]: how many items each bag has."""
-        return np.diff(self.start)
-
-    def take(self, which: npt.NDArray[np.integer[Any]]) -> Bags:
-        """Return bags by number, each as often as it is named, in the order named."""
-        lengths = self.lengths[which]
-        start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        step = np.arange(start[-1]) - np.repeat(start[:-1], lengths)
-        return Bags(start, self.items[np.repeat(self.start[:-1][which], lengths) + step])
-
-    def distinct(self) -> Bags:
-        """Keep each concept once a bag."""
-        owner = np.repeat(np.arange(len(self.start) - 1), self.lengths)
-        first = np.ones(len(self.items), dtype=np.bool_)
-        first[1:] = (self.items[1:] != self.items[:-1]) | (owner[1:] != owner[:-1])
-        counts = np.bincount(owner[first], minlength=len(self.start) - 1)
-        return Bags(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), self.items[first])
-
-
-def bags_of(owner: npt.NDArray[np.int32], concept: npt.NDArray[np.int32], owners: int) -> Bags:
-    """Gather the bag of each owner 0..owners-1; concepts below 0 are left out.
-
-    >>> bags = bags_of(np.array([1, 0, 1, 1], np.int32), np.array([7, 3, 2, -1], np.int32), owners=3)
-    >>> bags.start.tolist(), bags.items.tolist()
-    ([0, 1, 3, 3], [3, 2, 7])
+    >>> rows = transactions_by_owner(np.array([1, 0, 1, 1], np.int32), np.array([7, 3, 2, -1], np.int32), owners=3)
+    >>> rows.to_lists()
+    [[3], [2, 7], []]
     """
     known = concept >= 0
-    owner, concept = owner[known], concept[known]
-    order = np.lexsort((concept, owner))
-    start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=owners))]).astype(np.int64)
-    return Bags(start, concept[order].astype(np.int32))
+    return Ragged.of(owner[known], concept[known].astype(np.int32), owners).ascending()
 
 
 def leaf_loss(taxonomy: Taxonomy) -> tuple[npt.NDArray[np.int64], int]:
@@ -108,7 +79,9 @@ class Generalization:
         }
 
 
-def generalization(taxonomy: Taxonomy, original: Bags, published: Bags, standing: int | None = None) -> Generalization:
+def generalization(
+    taxonomy: Taxonomy, original: Ragged, published: Ragged, standing: int | None = None
+) -> Generalization:
     """Cost a release: GGD(S, t) = |S| * sum of LM over t + N_suppressed (Definition 3), summed over clusters.
 
     Summed user by user it needs no clusters: each published item stands for one distinct item of its user and costs
@@ -118,21 +91,21 @@ def generalization(taxonomy: Taxonomy, original: Bags, published: Bags, standing
 
     >>> from querycloak.knowledge.taxonomy import Taxonomy
     >>> food = Taxonomy.from_parents([-1, 0, 0, 1, 1], [["food"], ["fruit"], ["meat"], ["apple"], ["pear"]])
-    >>> original = Bags(np.array([0, 2, 3]), np.array([2, 4, 3], np.int32))  # apple and meat; pear
-    >>> found = generalization(food, original, Bags(np.array([0, 1, 2]), np.array([1, 1], np.int32)))
+    >>> original = Ragged.of_lists([[2, 4], [3]], np.int32)  # apple and meat; pear
+    >>> found = generalization(food, original, Ragged.of_lists([[1], [1]], np.int32))
     >>> found.distortion, found.worst, found.length, found.level
     (2.0, 3, 1.0, 2.0)
     """
     loss, divisor = leaf_loss(taxonomy)
-    items, n_published = len(original.items), len(published.items)
+    items, n_published = len(original.values), len(published.values)
     suppressed = items - (n_published if standing is None else standing)
-    users = max(len(original.start) - 1, 1)
+    users = max(original.rows, 1)
     return Generalization(
-        distortion=int(loss[published.items].sum()) / divisor + suppressed,
+        distortion=int(loss[published.values].sum()) / divisor + suppressed,
         worst=items,
-        length=n_published / max(len(published.start) - 1, 1),
-        level=float(taxonomy.depth[published.items].mean()) + 1 if n_published else 0.0,
-        root=float((published.items == 0).mean()) if n_published else 0.0,
+        length=n_published / max(published.rows, 1),
+        level=float(taxonomy.depth[published.values].mean()) + 1 if n_published else 0.0,
+        root=float((published.values == 0).mean()) if n_published else 0.0,
         suppressed=suppressed / items if items else 0.0,
         density=items / (users * int(taxonomy.leaves[0])),
     )

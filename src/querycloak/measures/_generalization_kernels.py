@@ -1,49 +1,54 @@
-"""Kernel of the measure `generalization`: how many published items stand for an item of their user."""
+"""Kernel of the measure `generalization`: how many published items stand for an item of their user.
+
+The memory: `original` and `published` are rows of concepts, ascending, row u of both is user u; made by the caller,
+read only. The stack has one column for each node that the walk is inside of, each an ancestor of the next:
+
+    nodes    the open node
+    left     items asked at or below it that no published item stands for yet
+    copies   how often the node itself was published
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.jit import kernel
 
+if TYPE_CHECKING:
+    from querycloak.arrays.ragged import Ragged
+
 __all__ = ["standing_kernel"]
 
 Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 
 @kernel
-def standing_kernel(
-    parent: Int32s,
-    size: Int32s,
-    height: int,
-    original_start: Int64s,
-    original: Int32s,
-    published_start: Int64s,
-    published: Int32s,
-) -> int:
-    """Size of the largest matching of published items to distinct items below them, summed over users.
+def standing_kernel(parent: Int32s, size: Int32s, height: int, original: Ragged, published: Ragged) -> int:
+    """Return the size of the largest matching of published items to distinct items below them, summed over users.
 
     Subtrees are nested or disjoint, so greedy from the bottom up is the largest: a node matches as many of its
-    published copies as items are left below it. Bags are slices in ascending order; the walk keeps a stack of open
-    nodes with the items not yet matched and closes a node when it leaves its subtree.
+    published copies as items are left below it. The walk goes through both rows in depth-first order, and closes a
+    node when it leaves its subtree: what is left goes to the parent.
     """
     matched = 0
     nodes, left, copies = np.empty(height + 1, np.int64), np.empty(height + 1, np.int64), np.empty(height + 1, np.int64)
-    for user in range(len(published_start) - 1):
-        i, end_i = original_start[user], original_start[user + 1]
-        j, end_j = published_start[user], published_start[user + 1]
+    asked_items, published_items = original.values, published.values
+    for user in range(len(published.start) - 1):
+        i, end_i = original.start[user], original.start[user + 1]
+        j, end_j = published.start[user], published.start[user + 1]
         top = -1
         while True:
             done = i == end_i and j == end_j
-            asked = not done and (j == end_j or (i < end_i and original[i] <= published[j]))
-            item = -1 if done else (original[i] if asked else published[j])
+            asked = not done and (j == end_j or (i < end_i and asked_items[i] <= published_items[j]))
+            item = -1 if done else (asked_items[i] if asked else published_items[j])
             while top >= 0 and (done or item >= nodes[top] + size[nodes[top]]):
                 node, rest = nodes[top], left[top]
-                stands = min(rest, copies[top])
-                matched += stands
-                rest -= stands
+                matches = min(rest, copies[top])
+                matched += matches
+                rest -= matches
                 top -= 1
                 above = parent[node]
                 if rest == 0 or above < 0:

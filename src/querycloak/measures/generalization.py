@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from querycloak.arrays.ragged import Ragged
 from querycloak.errors import InputError
-from querycloak.knowledge.generalization import Bags, bags_of
 from querycloak.knowledge.generalization import generalization as cost
+from querycloak.knowledge.generalization import transactions_by_owner
 from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.measures._generalization_kernels import standing_kernel
 from querycloak.measures.score import Score
@@ -49,21 +50,21 @@ def generalization(
             f"{unknown:,} of {len(release_concepts):,} published rows have a path that is not in {taxonomy.name}: "
             "give the taxonomy that the release was made with."
         )
-    original = bags_of(concepts.user, concepts.concept, owners=len(log.users))
+    original = transactions_by_owner(concepts.user, concepts.concept, owners=len(log.users))
     if release.statement.settings.get("transactions", "sets") == "sets":
         original = original.distinct()
-    published = bags_of(release_concepts.user, release_concepts.concept, owners=len(release.log.users))
-    standing = len(published.items)
+    published = transactions_by_owner(release_concepts.user, release_concepts.concept, owners=len(release.log.users))
+    standing = len(published.values)
     details: dict[str, float] = {}
     if release.truth is not None:
         standing = _standing(original.take(release.truth.user), published, taxonomy)
-        details["false items, share"] = 1 - standing / max(len(published.items), 1)
+        details["false items, share"] = 1 - standing / max(len(published.values), 1)
     found = cost(taxonomy, original.take(np.flatnonzero(original.lengths > 0)), published, standing)
     details |= found.figures()
     return Score(measure="generalization", value=found.share, better="lower", details=details)
 
 
-def _standing(original: Bags, published: Bags, taxonomy: Taxonomy) -> int:
+def _standing(original: Ragged, published: Ragged, taxonomy: Taxonomy) -> int:
     """Count published items that stand for a distinct item of their user, by the largest matching.
 
     A release names concepts by path, and siblings may share a label: WordNet has three rivers Avon. Such concepts
@@ -79,11 +80,8 @@ def _standing(original: Bags, published: Bags, taxonomy: Taxonomy) -> int:
     new = np.empty(len(kept), dtype=np.int32)
     new[order] = np.arange(len(kept), dtype=np.int32)
 
-    def renumbered(bags: Bags) -> Bags:
-        owner = np.repeat(np.arange(len(bags.lengths), dtype=np.int32), bags.lengths)
-        return bags_of(owner, new[number[first[bags.items]]], owners=len(bags.lengths))
+    def renumbered(rows: Ragged) -> Ragged:
+        return Ragged(rows.start, new[number[first[rows.values]]]).ascending()
 
     asked, claimed = renumbered(original), renumbered(published)
-    return standing_kernel(
-        merged.parent, merged.size, merged.height, asked.start, asked.items, claimed.start, claimed.items
-    )
+    return standing_kernel(merged.parent, merged.size, merged.height, asked, claimed)

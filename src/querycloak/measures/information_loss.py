@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from querycloak.distances.distance import SCALE, distances_of
-from querycloak.distances.user_bags import bags_of
+from querycloak.distances.user_concepts import user_concepts
 from querycloak.measures.clusters import Tree, partition_distance
 from querycloak.measures.score import Score
 from querycloak.progress import QUIET, Progress
@@ -89,7 +89,7 @@ def _tree(
     """Cluster the users that have a concept; also return who they are. Entries of user -1 are passed over."""
     keep = user >= 0
     present, code = np.unique(user[keep], return_inverse=True)
-    bags = bags_of(code, concept[keep], len(present), taxonomy)
+    bags = user_concepts(code, concept[keep], len(present), taxonomy)
     distances = distances_of(bags, most_kept=n)
     rows = [distances.row(u) for u in range(len(present))]
     return Tree(np.array(rows, dtype=np.float64).reshape(len(present), len(present)) / SCALE), present

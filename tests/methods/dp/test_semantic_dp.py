@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import budget as naive
+from reference import budget as reference
 from samples import Notes, sample_log
 
 import querycloak as qc
@@ -212,4 +212,4 @@ def test_a_sample_log_over_wordnet_is_reproducible_and_unlike_itself():
 def test_taking_what_fits(rows, left):
     user, units = [r[0] for r in rows], [r[1] for r in rows]
     found = take_fitting(np.array(user, np.int32), np.array(units, np.int64), np.array(left, np.int64))
-    assert found.tolist() == naive.take_fitting(user, units, left)
+    assert found.tolist() == reference.take_fitting(user, units, left)

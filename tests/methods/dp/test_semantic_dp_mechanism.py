@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import semantic_dp as naive
+from reference import semantic_dp as reference
 
 from querycloak.errors import ParameterError
 from querycloak.knowledge.taxonomy import Taxonomy
@@ -81,7 +81,7 @@ def test_probabilities_are_those_of_the_formula(case, criterion, epsilon):
     mechanism = Mechanism.over(taxonomy, domains, criterion=criterion, profile=profile)
     for root in domains:
         for concept in inputs(taxonomy, root):
-            expected = naive.probabilities(taxonomy, root, criterion, profile, concept, epsilon)
+            expected = reference.probabilities(taxonomy, root, criterion, profile, concept, epsilon)
             found = mechanism.probabilities(concept, epsilon)
             assert found.keys() == expected.keys()
             assert sum(found.values()) == 1
@@ -122,7 +122,7 @@ def test_draws_follow_the_formula(criterion, epsilon, n):
     mechanism = Mechanism.over(taxonomy, [0], criterion=criterion, profile=profile)
     wide = None if n <= 50 else float(mechanism.cells.spread[0])  # all pairs are checked on the small trees
     for concept in (0, n // 2, n - 1):
-        expected = naive.probabilities(taxonomy, 0, criterion, profile, concept, epsilon, wide)
+        expected = reference.probabilities(taxonomy, 0, criterion, profile, concept, epsilon, wide)
         exact = mechanism.probabilities(concept, epsilon)
         assert max(abs(float(exact[o]) - expected[o]) for o in expected) < 1e-12
         draws = 100_000

@@ -7,7 +7,7 @@ import pytest
 
 from querycloak.generator.generated_log import generate
 from querycloak.generator.settings import Generate
-from querycloak.knowledge.generalization import bags_of, generalization
+from querycloak.knowledge.generalization import generalization, transactions_by_owner
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.mapping.concept_log import ConceptLog
 from querycloak.measures.generalization import generalization as measure
@@ -30,7 +30,7 @@ def made(taxonomy):
 
 @pytest.fixture(scope="module")
 def sets(made):
-    found = bags_of(made.concepts.user, made.concepts.concept, owners=10_000).distinct()
+    found = transactions_by_owner(made.concepts.user, made.concepts.concept, owners=10_000).distinct()
     found = found.take(np.flatnonzero(found.lengths > 0))
     assert 18 < found.lengths.mean() < 24, "about 21 concepts a user, as in the paper"
     return found

@@ -1,4 +1,4 @@
-"""The kernels of clump against their naive twins, and Lemma 1 with what follows from it."""
+"""The kernels of clump against their reference implementations, and Lemma 1 with what follows from it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference.clump import largest_matching, naive_clump, naive_ggd, naive_lcg, naive_refine
+from reference.clump import largest_matching, reference_clump, reference_ggd, reference_lcg, reference_refine
 from trees import FOOD, bag, bags, lists, trees_with_bags
 
-from querycloak.knowledge.generalization import Bags, generalization, leaf_loss
+from querycloak.arrays.ragged import Ragged
+from querycloak.knowledge.generalization import generalization, leaf_loss
 from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.methods.generalization import _clump_kernels as kernels
 from querycloak.methods.generalization.clump import Clump, clusters_of
@@ -36,15 +37,15 @@ def lcg(taxonomy, a, b, form="least"):
 
 
 @given(trees_with_bags(fewest=2, most=2), st.sampled_from(["least", "printed"]))
-def test_two_bags_like_the_naive_twin(case, form):
+def test_two_bags_like_the_reference(case, form):
     taxonomy, (a, b) = case
-    assert lcg(taxonomy, a, b, form) == naive_lcg(taxonomy, [a, b], form)
+    assert lcg(taxonomy, a, b, form) == reference_lcg(taxonomy, [a, b], form)
 
 
 @given(trees_with_bags(fewest=2, most=5), st.randoms(use_true_random=False))
 def test_lemma_1_merging_one_by_one_in_any_order_gives_the_whole(case, shuffler):
     taxonomy, members = case
-    whole = naive_lcg(taxonomy, members)
+    whole = reference_lcg(taxonomy, members)
     shuffler.shuffle(members)
     assert reduce(lambda a, b: lcg(taxonomy, a, b), members) == whole
 
@@ -64,7 +65,8 @@ def test_printed_form_covers_too_and_is_never_less_distorted(case):
     printed = reduce(lambda a, b: lcg(taxonomy, a, b, "printed"), members)
     for member in members:
         assert largest_matching(taxonomy, printed, member) == len(printed) == min(map(len, members))
-    assert naive_ggd(taxonomy, members, naive_lcg(taxonomy, members)) <= naive_ggd(taxonomy, members, printed)
+    least = reference_lcg(taxonomy, members)
+    assert reference_ggd(taxonomy, members, least) <= reference_ggd(taxonomy, members, printed)
 
 
 @given(trees_with_bags(fewest=2, most=3, longest=4))
@@ -72,7 +74,7 @@ def test_printed_form_covers_too_and_is_never_less_distorted(case):
 def test_no_common_generalization_is_more_special(case):
     """Replace any published item by a child of it: some member no longer has an item of its own below it."""
     taxonomy, members = case
-    shared = naive_lcg(taxonomy, members)
+    shared = reference_lcg(taxonomy, members)
     for at, item in enumerate(shared):
         for child in taxonomy.children(item):
             closer = [*shared[:at], child, *shared[at + 1 :]]
@@ -81,9 +83,9 @@ def test_no_common_generalization_is_more_special(case):
 
 def test_smallest_case_where_the_printed_form_breaks_lemma_1():
     members = [[2, 2, 3], [3, 3], [2, 2]]
-    assert naive_lcg(PATH_WITH_FORK, members, "printed") == [1, 1]
+    assert reference_lcg(PATH_WITH_FORK, members, "printed") == [1, 1]
     assert reduce(lambda a, b: lcg(PATH_WITH_FORK, a, b, "printed"), members) == [0, 1]
-    assert naive_lcg(PATH_WITH_FORK, members) == [1, 1]
+    assert reference_lcg(PATH_WITH_FORK, members) == [1, 1]
     assert reduce(lambda a, b: lcg(PATH_WITH_FORK, a, b), members) == [1, 1]
 
 
@@ -96,13 +98,13 @@ def test_smallest_case_where_the_printed_form_breaks_lemma_1():
     st.sampled_from(["rise", "total"]),
     st.sampled_from(["all", "search"]),
 )
-def test_clump_like_the_naive_twin(case, k, search, order, form, choose, leftovers):
+def test_clump_like_the_reference(case, k, search, order, form, choose, leftovers):
     taxonomy, transactions = case
     k = min(k, len(transactions))
     chosen = Clump(k=k, search=search, order=order, lcg=form, choose=choose, leftovers=leftovers)
     of, shared = clusters_of(bags(transactions), taxonomy, chosen, Randomness(seed=3))
     shuffled = Randomness(seed=3).child("order").permutation(len(transactions)).tolist()
-    members, expected = naive_clump(
+    members, expected = reference_clump(
         taxonomy,
         transactions,
         k,
@@ -120,17 +122,17 @@ def test_clump_like_the_naive_twin(case, k, search, order, form, choose, leftove
 
 @given(trees_with_bags(fewest=4, most=12, longest=4), st.integers(2, 3), st.integers(1, 3), st.integers(1, 3))
 @settings(max_examples=60)
-def test_refine_like_the_naive_twin(case, k, search, passes):
+def test_refine_like_the_reference(case, k, search, passes):
     taxonomy, transactions = case
     greedy, before = clusters_of(bags(transactions), taxonomy, Clump(k=k), Randomness(seed=3))
     tree, given_bags = tree_of(taxonomy), bags(transactions)
     of = greedy.copy()
-    held = kernels.Transactions(given_bags.start, given_bags.items, np.arange(len(of)))
+    held = given_bags
     gain, _ = kernels.refine_kernel(tree, held, of, k, search, passes)
-    members = naive_refine(taxonomy, transactions, greedy.tolist(), k, search, passes)
+    members = reference_refine(taxonomy, transactions, greedy.tolist(), k, search, passes)
     assert [sorted(m) for m in members] == [np.flatnonzero(of == c).tolist() for c in range(len(members))]
-    after = Bags(*kernels.generalize_kernel(tree, held, of))
-    assert lists(after) == [naive_lcg(taxonomy, [transactions[t] for t in m]) for m in members]
+    after = Ragged(*kernels.generalize_kernel(tree, held, of))
+    assert lists(after) == [reference_lcg(taxonomy, [transactions[t] for t in m]) for m in members]
     assert np.bincount(of).min() >= k
     assert np.bincount(of).max() < 2 * k
     costs = [
@@ -145,8 +147,8 @@ def test_refine_like_the_naive_twin(case, k, search, passes):
 def test_generalizing_clusters_from_their_members_gives_what_the_greedy_pass_kept(case):
     taxonomy, transactions = case
     of, shared = clusters_of(bags(transactions), taxonomy, Clump(k=2), Randomness(seed=3))
-    held = kernels.Transactions(*bags(transactions), np.arange(len(of)))
-    assert lists(Bags(*kernels.generalize_kernel(tree_of(taxonomy), held, of))) == lists(shared)
+    held = bags(transactions)
+    assert lists(Ragged(*kernels.generalize_kernel(tree_of(taxonomy), held, of))) == lists(shared)
 
 
 @pytest.mark.parametrize(("members", "moves"), [(3, False), (2, True)])
@@ -154,7 +156,7 @@ def test_a_cluster_never_grows_to_twice_k(members, moves):
     """The apple among the beef would fit better with the apples, but they may not be four for k = 2."""
     transactions = [bag("apple")] * members + [bag("apple"), bag("beef"), bag("beef")]
     of = np.array([0] * members + [1] * 3, dtype=np.int32)
-    held = kernels.Transactions(*bags(transactions), np.arange(len(of)))
+    held = bags(transactions)
     gain, _ = kernels.refine_kernel(tree_of(FOOD), held, of, 2, 10, 4)
     assert of.tolist() == [0] * members + [0 if moves else 1, 1, 1]
     assert (gain > 0) == moves

@@ -22,7 +22,7 @@ def test_table_ii():
     of, shared = parts_of(bags(TABLE_II), FOOD, k=2)
     assert of[0] == of[3]
     assert of[1] == of[2] == of[4] != of[0]
-    nodes = {int(p): words(shared.items[shared.start[p] : shared.start[p + 1]]) for p in set(of.tolist())}
+    nodes = {int(p): words(shared.values[shared.start[p] : shared.start[p + 1]]) for p in set(of.tolist())}
     assert nodes[int(of[0])] == ["fruit", "meat"]
     assert nodes[int(of[1])] == ["food"]
     # The paper's own sum, term by term. It prints 8.85 for it: a slip of one, since the sum is 69 / 7 = 9.857.

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.clump import largest_matching
-from reference.partition import naive_partition
+from reference.partition import reference_partition
 from trees import bags, lists, trees_with_bags
 
 from querycloak.knowledge.taxonomy import Taxonomy
@@ -14,12 +14,12 @@ from querycloak.methods.generalization.partition import parts_of
 
 
 @given(trees_with_bags(fewest=2, most=14, distinct=True), st.integers(2, 4))
-def test_partition_like_the_naive_twin(case, k):
+def test_partition_like_the_reference(case, k):
     taxonomy, sets = case
     k = min(k, len(sets))
     of, shared = parts_of(bags(sets), taxonomy, k)
     found = [(np.flatnonzero(of == p).tolist(), nodes) for p, nodes in enumerate(lists(shared))]
-    assert sorted(found) == naive_partition(taxonomy, sets, k)
+    assert sorted(found) == reference_partition(taxonomy, sets, k)
     assert np.bincount(of).min() >= k
     for members, nodes in found:
         for t in members:

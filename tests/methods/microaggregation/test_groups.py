@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import groups as naive
+from reference import groups as reference
 from reference import semantics
 from scipy.optimize import linear_sum_assignment
 from strategies import concept_bags, flatten
 
+from querycloak.arrays.ragged import Ragged, row_starts
 from querycloak.distances.distance import Matrix, distances_of
-from querycloak.distances.user_bags import bags_of, part_of
+from querycloak.distances.user_concepts import part_of, user_concepts
 from querycloak.errors import ParameterError
 from querycloak.methods.microaggregation._blocks import topical_blocks
 from querycloak.methods.microaggregation._blocks_kernels import topics
 from querycloak.methods.microaggregation._group_settings import MdavSettings
 from querycloak.methods.microaggregation._grouping import group_bags
 from querycloak.methods.microaggregation._mdav import mdav
-from querycloak.methods.microaggregation._quotas import group_slices, quotas
+from querycloak.methods.microaggregation._quotas import quotas
 from querycloak.methods.microaggregation._refine import medoids, refine
 from querycloak.methods.microaggregation._refine_kernels import exchange
 from querycloak.methods.microaggregation._representative_kernels import representatives
@@ -32,13 +33,13 @@ def symmetric(draw, most=26):
 
 
 @given(symmetric(), st.integers(2, 5))
-def test_refined_groups_equal_the_naive_twin_and_never_lose(d, k) -> None:
+def test_refined_groups_equal_the_reference_and_never_lose(d, k) -> None:
     k = min(k, len(d))
     group = mdav(Matrix(d), k)
     refined, before, after = refine(Matrix(d), group, k)
-    assert refined.tolist() == naive.refine(d.tolist(), group.tolist(), k)
-    assert before == naive.medoids(d.tolist(), group.tolist())[1]
-    assert after == naive.medoids(d.tolist(), refined.tolist())[1] <= before
+    assert refined.tolist() == reference.refine(d.tolist(), group.tolist(), k)
+    assert before == reference.medoids(d.tolist(), group.tolist())[1]
+    assert after == reference.medoids(d.tolist(), refined.tolist())[1] <= before
     sizes = np.bincount(refined)
     assert sizes.min() >= k
     assert sizes.max() <= 2 * k - 1
@@ -59,11 +60,11 @@ def test_no_other_assignment_to_the_same_medoids_is_better(d, k) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 40)), min_size=1, max_size=20))
-def test_quotas_equal_the_naive_twin_and_add_up_to_the_mean(drawn) -> None:
+def test_quotas_equal_the_reference_and_add_up_to_the_mean(drawn) -> None:
     _, group = np.unique([g for g, _ in drawn], return_inverse=True)
     length = np.array([n for _, n in drawn])
     share = quotas(group, length)
-    assert share.tolist() == naive.quotas(group.tolist(), length.tolist())
+    assert share.tolist() == reference.quotas(group.tolist(), length.tolist())
     for g in range(group.max() + 1):
         mean = length[group == g].mean()
         assert abs(share[group == g].sum() - mean) <= 0.5 or share[group == g].sum() == 1
@@ -71,32 +72,32 @@ def test_quotas_equal_the_naive_twin_and_add_up_to_the_mean(drawn) -> None:
 
 
 @given(concept_bags(least_users=2, most_users=14), st.integers(2, 4))
-def test_representatives_equal_the_naive_twin(drawn, k) -> None:
+def test_representatives_equal_the_reference(drawn, k) -> None:
     taxonomy, users = drawn
-    bags = bags_of(*flatten(users), len(users), taxonomy)
+    bags = user_concepts(*flatten(users), len(users), taxonomy)
     group = mdav(distances_of(bags), min(k, len(users)))
     quota = quotas(group, bags.weight)
-    start, member = group_slices(group)
-    length = np.add.reduceat(quota[member], start[:-1])
-    out_start = np.concatenate([[0], np.cumsum(length)])
-    node = bags.original[representatives(bags, start, member, quota, out_start)]
-    for g in range(len(length)):
-        members = member[start[g] : start[g + 1]].tolist()
-        expected = naive.representative(taxonomy.parent.tolist(), [users[u] for u in members], quota[members].tolist())
+    groups = Ragged.positions(group, int(group.max()) + 1)
+    out_start = row_starts(groups.sums(quota[groups.values]))
+    node = bags.original[representatives(bags, groups, quota, out_start)]
+    for g, members in enumerate(groups.to_lists()):
+        expected = reference.representative(
+            taxonomy.parent.tolist(), [users[u] for u in members], quota[members].tolist()
+        )
         assert node[out_start[g] : out_start[g + 1]].tolist() == expected
 
 
 @given(concept_bags(most_users=10))
-def test_topics_equal_the_naive_twin(drawn) -> None:
+def test_topics_equal_the_reference(drawn) -> None:
     taxonomy, users = drawn
-    bags = bags_of(*flatten(users), len(users), taxonomy)
-    assert bags.original[topics(bags)].tolist() == [naive.topic(taxonomy.parent.tolist(), bag) for bag in users]
+    bags = user_concepts(*flatten(users), len(users), taxonomy)
+    assert bags.original[topics(bags)].tolist() == [reference.topic(taxonomy.parent.tolist(), bag) for bag in users]
 
 
 @given(concept_bags(least_users=6, most_users=20), st.integers(2, 6))
 def test_blocks_part_the_users_and_parts_keep_their_distances(drawn, per_block) -> None:
     taxonomy, users = drawn
-    bags = bags_of(*flatten(users), len(users), taxonomy)
+    bags = user_concepts(*flatten(users), len(users), taxonomy)
     blocks = topical_blocks(bags, per_block)
     assert sorted(np.concatenate(blocks).tolist()) == list(range(len(users)))
     assert max(map(len, blocks)) - min(map(len, blocks)) <= 1
@@ -109,7 +110,7 @@ def test_blocks_part_the_users_and_parts_keep_their_distances(drawn, per_block) 
 @given(concept_bags(least_users=8, most_users=20), st.booleans())
 def test_groups_in_blocks_keep_their_sizes(drawn, refined) -> None:
     taxonomy, users = drawn
-    bags = bags_of(*flatten(users), len(users), taxonomy)
+    bags = user_concepts(*flatten(users), len(users), taxonomy)
     grouping = group_bags(bags, MdavSettings(k=2, blocks="4", refine=refined))
     sizes = np.bincount(grouping.group)
     assert sizes.min() >= 2

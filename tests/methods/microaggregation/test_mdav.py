@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.mdav import mdav as naive_mdav
+from reference.mdav import mdav as reference_mdav
 from strategies import concept_bags, flatten
 
 from querycloak.distances.distance import Matrix, distances_of
-from querycloak.distances.user_bags import bags_of
+from querycloak.distances.user_concepts import user_concepts
 from querycloak.methods.microaggregation._mdav import mdav
 
 
@@ -26,18 +26,18 @@ def symmetric(draw):
 
 
 @given(symmetric(), st.integers(2, 7))
-def test_groups_equal_the_naive_twin_with_ties(d, k) -> None:
+def test_groups_equal_the_reference_with_ties(d, k) -> None:
     k = min(k, len(d))
-    assert groups_of(mdav(Matrix(d), k)) == naive_mdav(d.tolist(), k)
+    assert groups_of(mdav(Matrix(d), k)) == reference_mdav(d.tolist(), k)
 
 
 @given(concept_bags(least_users=7, most_users=25), st.integers(2, 7))
-def test_groups_of_bags_equal_the_naive_twin_and_both_forms_of_distances_agree(drawn, k) -> None:
+def test_groups_of_bags_equal_the_reference_and_both_forms_of_distances_agree(drawn, k) -> None:
     taxonomy, users = drawn
-    bags = bags_of(*flatten(users), len(users), taxonomy)
+    bags = user_concepts(*flatten(users), len(users), taxonomy)
     kept = distances_of(bags)
     group = mdav(kept, k)
-    assert groups_of(group) == naive_mdav([kept.row(u).tolist() for u in range(len(users))], k)
+    assert groups_of(group) == reference_mdav([kept.row(u).tolist() for u in range(len(users))], k)
     assert (mdav(distances_of(bags, most_kept=0), k) == group).all()
 
 
@@ -54,4 +54,4 @@ def test_every_group_has_k_to_2k_minus_1_users(d, k) -> None:
 def test_all_equal_users_and_k_equal_to_n(n) -> None:
     d = np.zeros((n, n), dtype=np.int32)
     assert mdav(Matrix(d), n).tolist() == [0] * n
-    assert groups_of(mdav(Matrix(d), 2)) == naive_mdav(d.tolist(), 2)
+    assert groups_of(mdav(Matrix(d), 2)) == reference_mdav(d.tolist(), 2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import syntactic as naive
+from reference import syntactic as reference
 
 from querycloak.logs.query_log import QueryLog
 from querycloak.methods.microaggregation._syntactic_kernels import SCALE, _edits, _edits_in_word, syntactic_matrix
@@ -18,12 +18,12 @@ LETTERS = st.lists(st.integers(0, 3), max_size=70)
 @given(LETTERS, LETTERS)
 def test_edits_equal_the_full_table(a, b) -> None:
     x, y = np.array(a, dtype=np.int32), np.array(b, dtype=np.int32)
-    assert _edits(x, y, np.zeros(80, np.int32)) == naive.edits(a, b)
+    assert _edits(x, y, np.zeros(80, np.int32)) == reference.edits(a, b)
     if 0 < len(a) <= 64:
         bits = np.zeros(4, dtype=np.uint64)
         for place, letter in enumerate(a):
             bits[letter] |= np.uint64(1) << np.uint64(place)
-        assert _edits_in_word(len(a), bits, y) == naive.edits(a, b)
+        assert _edits_in_word(len(a), bits, y) == reference.edits(a, b)
 
 
 @st.composite
@@ -43,7 +43,7 @@ def logs(draw):
 
 
 @given(logs())
-def test_distances_equal_the_naive_twin(drawn) -> None:
+def test_distances_equal_the_reference(drawn) -> None:
     log, users, timed, clicked = drawn
     events = np.flatnonzero(log.event)
     laid_out, alphabet = _records(log, events, log.user[events].astype(np.int64), len(users))
@@ -56,10 +56,10 @@ def test_distances_equal_the_naive_twin(drawn) -> None:
         time = 0 if log.time is None else int(log.time[e])
         rows[log.user[e]].append((log.queries[int(log.query[e])], time, host))
     times = [r[1] for user in rows for r in user]
-    lists = [naive.records(user, (min(times), max(times))) for user in rows]
+    lists = [reference.records(user, (min(times), max(times))) for user in rows]
     for u in range(len(users)):
         for v in range(len(users)):
-            expected = 0 if u == v else naive.user_distance(lists[u], lists[v], timed, clicked)
+            expected = 0 if u == v else reference.user_distance(lists[u], lists[v], timed, clicked)
             assert abs(int(found[u, v]) - expected) <= 2  # times are means of floats: their last bit may differ
 
 
@@ -70,7 +70,7 @@ def test_a_query_of_more_than_64_letters_is_compared_whole() -> None:
     found = syntactic_matrix(laid_out, alphabet, 80)
     a = [(1, (long, 0.0, None))]
     b = [(1, (long + "y", 0.0, None))]
-    assert found[0, 1] == naive.user_distance(a, b, timed=False, clicked=False)
+    assert found[0, 1] == reference.user_distance(a, b, timed=False, clicked=False)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4)), min_size=1, max_size=30), st.integers(1, 4))

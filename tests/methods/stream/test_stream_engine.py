@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.stream import NaiveStream
+from reference.stream import ReferenceStream
 from scipy.stats import chi2_contingency, chisquare
 
 from querycloak.errors import ParameterError
@@ -19,10 +19,10 @@ from querycloak.methods.stream.engine import FixedDepth, Flat, SelfAdjusting
 from querycloak.randomness import Randomness
 
 ENGINES = {"self-adjusting": SelfAdjusting, "holding": partial(SelfAdjusting, hold=7), "fixed-depth": FixedDepth}
-TWINS = {
-    "self-adjusting": NaiveStream,
-    "holding": partial(NaiveStream, hold=7),
-    "fixed-depth": partial(NaiveStream, borrows=False),
+REFERENCES = {
+    "self-adjusting": ReferenceStream,
+    "holding": partial(ReferenceStream, hold=7),
+    "fixed-depth": partial(ReferenceStream, borrows=False),
 }
 
 
@@ -48,18 +48,18 @@ def check_balance(engine):
     """Every count and position of the machine fits: bags, sets, entries, tokens."""
     m, width = engine._state, engine.tree.width
     for v in range(len(m.nodes)):
-        assert m.nodes[v, kernels.RECORDS + 1] == m.nodes[v, kernels.TOKENS + 1]
+        assert m.nodes[v, kernels.RECORDS + kernels.SIZE] == m.nodes[v, kernels.TOKENS + kernels.SIZE]
     used = m.entries[: m.counts[kernels.ENTRY_TOP]]
-    assert (used[:, kernels.PLACES + 1] > 0).sum() == m.counts[kernels.ENTRIES]
+    assert (used[:, kernels.PLACES + kernels.SIZE] > 0).sum() == m.counts[kernels.ENTRIES]
     indexed = np.flatnonzero(m.tally[:, kernels.INDEXED])
     for s in indexed:
-        assert m.sets[s, kernels.QUERIES + 1] == m.tally[s, kernels.COUNT]
-        entries = [kernels._get(m, m.sets, s, kernels.USERS, i) for i in range(m.sets[s, kernels.USERS + 1])]
-        assert sum(m.entries[e, kernels.PLACES + 1] for e in entries) == m.tally[s, kernels.COUNT]
+        assert m.sets[s, kernels.QUERIES + kernels.SIZE] == m.tally[s, kernels.COUNT]
+        entries = [kernels._get(m, m.sets, s, kernels.USERS, i) for i in range(m.sets[s, kernels.USERS + kernels.SIZE])]
+        assert sum(m.entries[e, kernels.PLACES + kernels.SIZE] for e in entries) == m.tally[s, kernels.COUNT]
         for slot, e in enumerate(entries):
             assert m.entries[e, kernels.SLOT] == slot
             assert m.entries[e, kernels.SET] == s
-            for j in range(m.entries[e, kernels.PLACES + 1]):
+            for j in range(m.entries[e, kernels.PLACES + kernels.SIZE]):
                 token = kernels._get(m, m.entries, e, kernels.PLACES, j)
                 assert m.waits[token, kernels.TOKEN_USER + width] == m.entries[e, kernels.USER]
     assert (m.tally[:, kernels.COUNT][m.tally[:, kernels.INDEXED] == 0] <= engine.k).all()
@@ -122,19 +122,19 @@ def test_batches_do_not_matter(stream, cuts):
 
 @pytest.mark.parametrize("name", ENGINES)
 @given(streams())
-def test_who_waits_is_the_same_as_in_the_naive_twin_where_nothing_is_drawn(name, stream):
+def test_who_waits_is_the_same_as_in_the_reference_where_nothing_is_drawn(name, stream):
     """Up to the first departure nothing depends on chance: it comes at the same record, among as many candidates."""
     records, k, depth, seed = stream
     engine = ENGINES[name](k, depth, random=Randomness(seed=seed))
-    naive = TWINS[name](k, depth, seed)
+    reference = REFERENCES[name](k, depth, seed)
     user, node = coded(engine, records)
     for i, (u, path) in enumerate(records):
-        out, expected = engine.push_codes(user[i : i + 1], node[i : i + 1]), naive.push(str(u), str(i), path)
+        out, expected = engine.push_codes(user[i : i + 1], node[i : i + 1]), reference.push(str(u), str(i), path)
         if len(out) or expected:
             assert len(out) > 0
             assert expected
             break
-        assert engine.waiting_per_level() == naive.waiting_per_level()
+        assert engine.waiting_per_level() == reference.waiting_per_level()
 
 
 STORIES = {
@@ -152,7 +152,7 @@ STORIES = {
 
 @pytest.mark.parametrize("story", STORIES)
 @pytest.mark.parametrize("name", ENGINES)
-def test_what_leaves_is_distributed_as_in_the_naive_twin(name, story):
+def test_what_leaves_is_distributed_as_in_the_reference(name, story):
     """Two-sample chi-square over whole outcomes; 1 in 10,000 by chance, over 24 cases with fixed seeds."""
     k, depth, text = STORIES[story]
     records = [(r.split(":")[0], tuple(r.split(":")[1])) for r in text.split()]
@@ -169,10 +169,10 @@ def test_what_leaves_is_distributed_as_in_the_naive_twin(name, story):
         out = engine.push_codes(user, node)
         seen[0][tuple((chr(u), r) for r, u in zip(out.record.tolist(), out.user.tolist(), strict=True))] += 1
         levels[0][tuple(engine.waiting_per_level())] += 1
-        naive = TWINS[name](k, depth, seed)
-        pairs = [pair for i, (u, path) in enumerate(records) for pair in naive.push(u, str(i), path)]
+        reference = REFERENCES[name](k, depth, seed)
+        pairs = [pair for i, (u, path) in enumerate(records) for pair in reference.push(u, str(i), path)]
         seen[1][tuple((u, int(r)) for u, r in pairs)] += 1
-        levels[1][tuple(naive.waiting_per_level())] += 1
+        levels[1][tuple(reference.waiting_per_level())] += 1
     for a, b in (seen, levels):
         common = [key for key in {*a, *b} if a[key] + b[key] >= 20]
         rare = [sum(c[key] for key in {*a, *b} if key not in common) for c in (a, b)]

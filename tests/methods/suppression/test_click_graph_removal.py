@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.click_graph import disconnect as naive_disconnect
+from reference.click_graph import disconnect as reference_disconnect
 
 import querycloak as qc
 from querycloak.errors import InputError
@@ -13,12 +13,12 @@ from querycloak.methods.suppression.click_graph_removal import _joined
 
 
 @given(st.lists(st.sets(st.integers(0, 6), max_size=4), min_size=1, max_size=12))
-def test_removal_equals_the_naive_twin_with_ties(documents) -> None:
+def test_removal_equals_the_reference_with_ties(documents) -> None:
     pairs = [(q, d) for q, ds in enumerate(documents) for d in sorted(ds)]
     query = np.array([q for q, _ in pairs], dtype=np.int64)
     document = np.array([d for _, d in pairs], dtype=np.int32)
     removed = _joined(query, document, np.ones(len(documents), dtype=np.bool_))
-    assert removed.tolist() == naive_disconnect(documents)
+    assert removed.tolist() == reference_disconnect(documents)
     left = [ds for ds, gone in zip(documents, removed.tolist(), strict=True) if not gone]
     assert sum(map(len, left)) == len(set().union(*left))  # density 0: no document is shared
 

@@ -30,7 +30,7 @@ def published(release, log):
 
 
 @given(rows=ROWS, t=st.integers(1, 4))
-def test_equals_the_naive_twin(rows, t):
+def test_equals_the_reference(rows, t):
     log = log_of(rows)
     release = sweep(log, Sweep(min_query_users=t), Randomness(1))
     assert published(release, log) == Counter(swept_rows(rows, t))

@@ -1,4 +1,8 @@
-"""Kernel of budgets: which queries of each user fit, in the order of the log."""
+"""Kernel of budgets: which queries of each user fit, in the order of the log.
+
+The memory: `rest` int64[users], a copy of `left` that is used up. rest[u] never falls below 0: that is the bound on
+what one user can contribute, on which the privacy argument of every method with a budget rests.
+"""
 
 from __future__ import annotations
 

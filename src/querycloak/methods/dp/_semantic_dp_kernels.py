@@ -3,6 +3,21 @@
 The weight of a candidate is a whole number of at most 2^62. A total of up to 2^24 candidates takes up to 86 bits, so it
 is kept in two limbs: `high` counts units of 2^40, `low` is below 2^40. All comparisons of a draw are between whole
 numbers; the only floating-point step is `weigh`, whose rounding is always upwards.
+
+The memory. `Cells` holds the public domains; made once, read only. A concept has rows first[c] .. first[c + 1] - 1 of
+`run`, one for each level at and below it, and each is a slice of `near`:
+
+    run    [row]     BEGIN, LENGTH
+    far    [group]   BASE, CANDIDATES, SKIP_FROM (-1 = the concept itself), SKIP, LISTED (1 = BASE is in `listed`)
+
+Scratch of one call of `draw`, filled by `cells_of` for one input concept. A cell is a set of candidates of one weight:
+
+    piece  [cell]    AT, SIZE of a first slice of `near`, AT_2, SIZE_2 of a second, around what is cut out between them;
+                     the far cell is last and has AT = -1
+    total  [cell]    uint64: WEIGHT of one candidate; HIGH, LOW = running total of all cells up to this one
+
+What holds: the running totals ascend, and the last one is the total of all weights; every candidate of the domain is in
+exactly one cell. `state` is kept between calls: DONE inputs; CELL that the next one has drawn already, -1 = none.
 """
 
 from __future__ import annotations
@@ -25,6 +40,12 @@ Floats = npt.NDArray[np.float64]
 FULL = 1 << 62
 """Weight of the input concept itself."""
 
+BEGIN, LENGTH = 0, 1  # columns of run
+BASE, CANDIDATES, SKIP_FROM, SKIP, LISTED = range(5)  # of far
+AT, SIZE, AT_2, SIZE_2 = range(4)  # of piece
+WEIGHT, HIGH, LOW = range(3)  # of total
+DONE, CELL = 0, 1  # of state
+
 _LIMB = np.uint64(40)
 _LOW = np.uint64((1 << 40) - 1)
 _ONE = np.uint64(1)
@@ -45,11 +66,11 @@ class Cells(NamedTuple):
     first: Int64s
     """int64[n + 1], rows of `run` of a concept: one for each level at and below it"""
     run: Int32s
-    """int32[rows, 2], begin and length in `near` of the concept's near candidates at that level"""
+    """int32[rows, 2], BEGIN and LENGTH in `near` of the concept's near candidates at that level"""
     near: Int32s
     """int32[m], concepts by group kind and level, depth-first within"""
     far: Int64s
-    """int64[groups, 5]: base, candidates, skip from (-1 = the concept itself), skip length, 1 = base is in `listed`"""
+    """int64[groups, 5], the far candidates: CANDIDATES of them from BASE on, SKIP of them left out at SKIP_FROM"""
     listed: Int32s
     """int32[...], far candidates that are no slice of the taxonomy"""
     spread: Floats
@@ -76,13 +97,10 @@ def weigh(loss: Floats, half: float, spread: float) -> Words:
 
 @kernel
 def cells_of(cells: Cells, concept: int, weights: Words, far_weight: np.uint64, piece: Int64s, total: Words) -> int:
-    """Fill the cells of one input concept; give how many there are.
+    """Fill the cells of one input concept; return how many there are.
 
     A cell is the near candidates at one level below one ancestor, those below the ancestor's child that leads to the
     input left out: all have the same weight (equation 5 depends on levels only). The last cell holds the far ones.
-
-    `piece`: int64[c, 4], begin and length of the cell's two slices of `near` (the far cell: -1 and its length).
-    `total`: uint64[c, 3], weight of one candidate, and the running total over cells as high and low limb.
     """
     n = 0
     high, low = _ZERO, _ZERO
@@ -91,12 +109,12 @@ def cells_of(cells: Cells, concept: int, weights: Words, far_weight: np.uint64, 
         shared = cells.level[node] + 1
         begin, end = cells.first[node], cells.first[node + 1]
         for r in range(begin, end):
-            at, length = cells.run[r, 0], cells.run[r, 1]
+            at, length = cells.run[r, BEGIN], cells.run[r, LENGTH]
             cut_at, cut = at + length, 0
             if child >= 0 and r > begin:
                 c = cells.first[child] + (r - begin - 1)
                 if c < cells.first[child + 1]:
-                    cut_at, cut = cells.run[c, 0], cells.run[c, 1]
+                    cut_at, cut = cells.run[c, BEGIN], cells.run[c, LENGTH]
             if length == cut:
                 continue
             # the union of both ancestor sets: level(input) + 1, and level(candidate) + 1, less the shared ones
@@ -106,20 +124,20 @@ def cells_of(cells: Cells, concept: int, weights: Words, far_weight: np.uint64, 
             low += count * (weight & _LOW)
             high += count * (weight >> _LIMB) + (low >> _LIMB)
             low &= _LOW
-            piece[n, 0], piece[n, 1] = at, cut_at - at
-            piece[n, 2], piece[n, 3] = cut_at + cut, at + length - cut_at - cut
-            total[n, 0], total[n, 1], total[n, 2] = weight, high, low
+            piece[n, AT], piece[n, SIZE] = at, cut_at - at
+            piece[n, AT_2], piece[n, SIZE_2] = cut_at + cut, at + length - cut_at - cut
+            total[n, WEIGHT], total[n, HIGH], total[n, LOW] = weight, high, low
             n += 1
         if node == cells.top[concept]:
             break
         child, node = node, cells.parent[node]
-    others = cells.far[cells.group[concept], 1]
+    others = cells.far[cells.group[concept], CANDIDATES]
     if others > 0:
         low += np.uint64(others) * (far_weight & _LOW)
         high += np.uint64(others) * (far_weight >> _LIMB) + (low >> _LIMB)
         low &= _LOW
-        piece[n, 0], piece[n, 1], piece[n, 2], piece[n, 3] = -1, others, 0, 0
-        total[n, 0], total[n, 1], total[n, 2] = far_weight, high, low
+        piece[n, AT], piece[n, SIZE], piece[n, AT_2], piece[n, SIZE_2] = -1, others, 0, 0
+        total[n, WEIGHT], total[n, HIGH], total[n, LOW] = far_weight, high, low
         n += 1
     return n
 
@@ -135,31 +153,32 @@ def _mask(bound: np.uint64) -> np.uint64:
 
 @kernel
 def _locate(cells: Cells, concept: int, piece: Int64s, cell: int, index: np.int64) -> np.int64:
-    """Return the concept that stands at `index` of a cell."""
-    if piece[cell, 0] >= 0:
-        if index < piece[cell, 1]:
-            return np.int64(cells.near[piece[cell, 0] + index])
-        return np.int64(cells.near[piece[cell, 2] + index - piece[cell, 1]])
+    """Return the concept at an index of a cell."""
+    if piece[cell, AT] >= 0:
+        if index < piece[cell, SIZE]:
+            return np.int64(cells.near[piece[cell, AT] + index])
+        return np.int64(cells.near[piece[cell, AT_2] + index - piece[cell, SIZE]])
     g = cells.group[concept]
-    base, skip_from, skip = cells.far[g, 0], cells.far[g, 2], cells.far[g, 3]
+    base, skip_from, skip = cells.far[g, BASE], cells.far[g, SKIP_FROM], cells.far[g, SKIP]
     if skip_from < 0:
         skip_from = concept - base
     if index >= skip_from:
         index += skip
-    return np.int64(cells.listed[base + index] if cells.far[g, 4] else base + index)
+    return np.int64(cells.listed[base + index] if cells.far[g, LISTED] else base + index)
 
 
 @kernel
 def draw(
     cells: Cells, order: Int64s, concept: Int32s, epsilon: Floats, words: Words, state: Int64s, out: Int32s
 ) -> None:
-    """Draw for the inputs order[state[0]:] until they or the words run out; `state` says where to go on.
+    """Draw for the inputs order[state[DONE]:] until they or the words run out; `state` says where to go on.
 
-    `order` must bring equal (epsilon, spread, concept) together; `out` is filled at the places that `order` names.
-    A number below a total is drawn by masking words and drawing again when it is not below: no modulo bias.
+    `order` must bring equal (epsilon, spread, concept) together, so that cells are filled once for all of them. `out`
+    is filled at the indices that `order` names. A number below a total is drawn by masking words and drawing again when
+    it is not below: no modulo bias.
 
-    `state`: int64[2], inputs done, and the cell that the next one is in already (-1 = none). Where words run out
-    between the cell and the concept, the cell must stand: to draw it again would favour cells of one concept.
+    Where words run out between the cell and the concept, the cell is kept in `state`: to draw it again would favour
+    cells of one candidate, which need no second draw, and the probabilities would no longer be those of the proof.
     """
     size = (cells.loss.shape[0] + 1) * (cells.loss.shape[0] + 1) + 1
     piece = np.empty((size, 4), dtype=np.int64)
@@ -170,8 +189,8 @@ def draw(
     last_epsilon, last_spread, last_concept = -1.0, -1.0, -1
     n, used = 0, 0
     high_mask = _ZERO
-    while state[0] < len(order):
-        at = order[state[0]]
+    while state[DONE] < len(order):
+        at = order[state[DONE]]
         c, e, s = concept[at], epsilon[at], cells.spread[cells.group[concept[at]]]
         if e != last_epsilon or s != last_spread:
             weights = weigh(cells.loss, e / 2.0, s)
@@ -179,36 +198,36 @@ def draw(
             last_epsilon, last_spread, last_concept = e, s, -1
         if c != last_concept:
             n = cells_of(cells, c, weights, far_weight, piece, total)
-            high_mask = _mask(total[n - 1, 1] + _ONE)
+            high_mask = _mask(total[n - 1, HIGH] + _ONE)
             last_concept = c
-        cell = state[1]
+        cell = state[CELL]
         if cell < 0:
             while True:  # a number below the total of all weights
                 if used + 2 > len(words):
                     return
                 high, low = words[used] & high_mask, words[used + 1] & _LOW
                 used += 2
-                if high < total[n - 1, 1] or (high == total[n - 1, 1] and low < total[n - 1, 2]):
+                if high < total[n - 1, HIGH] or (high == total[n - 1, HIGH] and low < total[n - 1, LOW]):
                     break
             cell, right = 0, n - 1  # the first cell whose running total is above it
             while cell < right:
                 middle = (cell + right) // 2
-                if high < total[middle, 1] or (high == total[middle, 1] and low < total[middle, 2]):
+                if high < total[middle, HIGH] or (high == total[middle, HIGH] and low < total[middle, LOW]):
                     right = middle
                 else:
                     cell = middle + 1
-        length = piece[cell, 1] + piece[cell, 3]
+        length = piece[cell, SIZE] + piece[cell, SIZE_2]
         index = np.int64(0)
         if length > 1:
             mask = _mask(np.uint64(length))
             while True:
                 if used + 1 > len(words):
-                    state[1] = cell
+                    state[CELL] = cell
                     return
                 index = np.int64(words[used] & mask)
                 used += 1
                 if index < length:
                     break
         out[at] = _locate(cells, c, piece, cell, index)
-        state[0] += 1
-        state[1] = -1
+        state[DONE] += 1
+        state[CELL] = -1

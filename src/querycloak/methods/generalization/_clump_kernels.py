@@ -1,28 +1,52 @@
-"""Kernels of `clump`: the least common generalization of two bags, the greedy pass, and the refinement.
+"""Kernels of `clump`: the least common generalization (LCG) of two bags, the greedy pass, and the refinement.
 
-A bag is a slice of concepts in ascending (depth-first) order. Costs are whole numbers: GGD times (all leaves - 1).
+A bag is a slice of concepts in ascending (depth-first) order: the subtree of v is the concepts v .. v + size[v] - 1.
+Costs are whole numbers: GGD times (all leaves - 1).
+
+The memory:
+
+    bags      Ragged, one row per transaction t; made by the caller, read only
+    Clusters  one row per cluster c; made here, returned
+                of[t] = c    size[c], total[c]: members, and items of all members
+                items[start[c] : start[c] + length[c]] = LCG of its members, ascending
+                start[c + 1] - start[c] = items of its seed: an LCG never grows, so this room is enough for good
+    stack     int64[3, height + 2], scratch of `least_common`, one column for each node that the walk is inside of:
+                NODE     the open node; each is an ancestor of the one above it on the stack
+                LEFT_A   items of a at or below the node that no published item stands for yet
+                LEFT_B   the same of b
+    room      int32[2 clusters, 2, most members + 1, longest], scratch of `_best_exchange`: see `_without_each`
+
+What holds between two admissions: size[c] <= k as long as there is an open cluster; cost[c] is the GGD of the cluster
+as it is; the open clusters are a chain in ascending order, `first` and then after[c], up to `count`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.jit import kernel
 
-__all__ = ["Clusters", "Transactions", "Tree", "clump_kernel", "generalize_kernel", "least_common", "refine_kernel"]
+if TYPE_CHECKING:
+    from querycloak.arrays.ragged import Ragged
+
+__all__ = ["Clusters", "Tree", "clump_kernel", "generalize_kernel", "least_common", "refine_kernel"]
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+
+NODE, LEFT_A, LEFT_B = 0, 1, 2  # rows of the stack
 
 
 class Tree(NamedTuple):
     """What kernels need of a taxonomy."""
 
     parent: Int32s
+    """int32[n], -1 = the root, which is concept 0"""
     size: Int32s
+    """int32[n], concepts in the subtree, the concept included"""
     loss: Int64s
     """int64[n], leaves below each concept less one"""
     divisor: int
@@ -30,15 +54,6 @@ class Tree(NamedTuple):
     height: int
     carry: bool
     """carry remainders upwards (True), or forget them as Algorithm 2 is printed (False)"""
-
-
-class Transactions(NamedTuple):
-    """One bag a user."""
-
-    start: Int64s
-    items: Int32s
-    order: Int64s
-    """int64[n], the order in which the greedy pass takes them"""
 
 
 class Clusters(NamedTuple):
@@ -61,12 +76,12 @@ class Clusters(NamedTuple):
 
 @kernel
 def least_common(tree: Tree, a: Int32s, b: Int32s, stack: Int64s, out: Int32s) -> tuple[int, int]:
-    """LCG of two bags: writes its items to `out`, unordered; gives their number and their loss.
+    """Write the items of the LCG of two bags to `out`, unordered; return their number and their loss.
 
     Walks the items of both in depth-first order with a stack of open nodes. A node closes when the walk leaves its
     subtree: it publishes min(items left of a, items left of b) copies of itself and hands the rest to its parent (or
     forgets it, in the printed form, once it published). What reaches the root is published as copies of the root, up
-    to the length of the shorter bag (Property 2). Cost (|a| + |b|) * depth, never |T|. stack: int64[3, height + 2].
+    to the length of the shorter bag (Property 2). Takes (|a| + |b|) * depth steps, whatever the size of the taxonomy.
     """
     top, published, loss = -1, 0, 0
     i, j = 0, 0
@@ -74,8 +89,8 @@ def least_common(tree: Tree, a: Int32s, b: Int32s, stack: Int64s, out: Int32s) -
         done = i == len(a) and j == len(b)
         from_a = not done and (j == len(b) or (i < len(a) and a[i] <= b[j]))
         item = -1 if done else (a[i] if from_a else b[j])
-        while top >= 0 and (done or item >= stack[0, top] + tree.size[stack[0, top]]):
-            node, left_a, left_b = stack[0, top], stack[1, top], stack[2, top]
+        while top >= 0 and (done or item >= stack[NODE, top] + tree.size[stack[NODE, top]]):
+            node, left_a, left_b = stack[NODE, top], stack[LEFT_A, top], stack[LEFT_B, top]
             top -= 1
             copies = min(left_a, left_b)
             for c in range(published, published + copies):
@@ -86,23 +101,25 @@ def least_common(tree: Tree, a: Int32s, b: Int32s, stack: Int64s, out: Int32s) -
                 continue
             if left_a == left_b or (done and top < 0):
                 continue  # nothing is left to hand on, or nothing that it could meet below the root
-            above = tree.parent[node]  # what is left is of one side: it climbs to where it may meet the other
-            while above and (top < 0 or above != stack[0, top]) and (done or item >= above + tree.size[above]):
+            # What is left is of one side: it climbs to where it may meet the other, the nearest ancestor that is open
+            # or that holds the next item. Ancestors in between would close with nothing to publish.
+            above = tree.parent[node]
+            while above and (top < 0 or above != stack[NODE, top]) and (done or item >= above + tree.size[above]):
                 above = tree.parent[above]
             if above == 0:
-                continue  # padding sees to the root
-            if top < 0 or stack[0, top] != above:
+                continue  # copies of the root are added at the end, up to the shorter bag
+            if top < 0 or stack[NODE, top] != above:
                 top += 1
-                stack[0, top], stack[1, top], stack[2, top] = above, 0, 0
-            stack[1, top] += left_a - copies
-            stack[2, top] += left_b - copies
+                stack[NODE, top], stack[LEFT_A, top], stack[LEFT_B, top] = above, 0, 0
+            stack[LEFT_A, top] += left_a - copies
+            stack[LEFT_B, top] += left_b - copies
         if done:
             break
         if item > 0:
-            if top < 0 or stack[0, top] != item:
+            if top < 0 or stack[NODE, top] != item:
                 top += 1
-                stack[0, top], stack[1, top], stack[2, top] = item, 0, 0
-            stack[1 if from_a else 2, top] += 1
+                stack[NODE, top], stack[LEFT_A, top], stack[LEFT_B, top] = item, 0, 0
+            stack[LEFT_A if from_a else LEFT_B, top] += 1
         if from_a:
             i += 1
         else:
@@ -115,23 +132,21 @@ def least_common(tree: Tree, a: Int32s, b: Int32s, stack: Int64s, out: Int32s) -
 
 @kernel
 def _cost(tree: Tree, size: int, total: int, length: int, loss: int) -> int:
-    """GGD of a cluster times the divisor: |S| * sum of LM, and 1 for every item that is not published."""
+    """Return the GGD of a cluster times the divisor: |S| * sum of LM, and 1 for every item that is not published."""
     return size * loss + (total - size * length) * tree.divisor
 
 
 @kernel
-def _join(
-    tree: Tree, bags: Transactions, clusters: Clusters, t: int, c: int, stack: Int64s, out: Int32s
-) -> tuple[int, int]:
-    """Cost of cluster c with transaction t in it; the items are left in `out`, unordered."""
+def _join(tree: Tree, bags: Ragged, clusters: Clusters, t: int, c: int, stack: Int64s, out: Int32s) -> tuple[int, int]:
+    """Return the length and cost of cluster c with transaction t in it; its items are in `out`, unordered."""
     mine = clusters.items[clusters.start[c] : clusters.start[c] + clusters.length[c]]
-    theirs = bags.items[bags.start[t] : bags.start[t + 1]]
+    theirs = bags.values[bags.start[t] : bags.start[t + 1]]
     length, loss = least_common(tree, mine, theirs, stack, out)
     return length, _cost(tree, clusters.size[c] + 1, clusters.total[c] + len(theirs), length, loss)
 
 
 @kernel
-def _admit(tree: Tree, bags: Transactions, clusters: Clusters, t: int, c: int, stack: Int64s, out: Int32s) -> None:
+def _admit(tree: Tree, bags: Ragged, clusters: Clusters, t: int, c: int, stack: Int64s, out: Int32s) -> None:
     """Put transaction t into cluster c."""
     length, cost = _join(tree, bags, clusters, t, c, stack, out)
     out[:length].sort()
@@ -144,13 +159,16 @@ def _admit(tree: Tree, bags: Transactions, clusters: Clusters, t: int, c: int, s
 
 
 @kernel
-def clump_kernel(tree: Tree, bags: Transactions, k: int, search: int, all_leftovers: bool, rise: bool) -> Clusters:
-    """Algorithm 1: seeds, then each transaction to the best of the first `search` clusters with room.
+def clump_kernel(
+    tree: Tree, bags: Ragged, order: Int64s, k: int, search: int, all_leftovers: bool, rise: bool
+) -> Clusters:
+    """Algorithm 1: seeds, then each transaction, in the order given, to the best of `search` clusters with room.
 
-    Best is where GGD rises least, or where it is lowest with the transaction in it (`rise` False, as printed); ties
-    go to the earlier cluster. The leftovers (fewer than k) go to the best of all clusters, or of the last `search`.
+    Every k-th transaction of `order` is a seed, so that seeds are as different as the order allows. The
+    best is where GGD rises least, or where it is lowest with the transaction in it (`rise` False, as printed); ties go
+    to the earlier cluster. The leftovers (fewer than k) go to the best of all clusters, or of the last `search`.
     """
-    n = len(bags.order)
+    n = len(order)
     count = n // k
     start = np.zeros(count, np.int64)
     room = 0
@@ -158,7 +176,7 @@ def clump_kernel(tree: Tree, bags: Transactions, k: int, search: int, all_leftov
     for t in range(n):
         longest = max(longest, bags.start[t + 1] - bags.start[t])
     for c in range(count):
-        seed = bags.order[c * k]
+        seed = order[c * k]
         start[c] = room
         room += bags.start[seed + 1] - bags.start[seed]
     clusters = Clusters(
@@ -171,8 +189,8 @@ def clump_kernel(tree: Tree, bags: Transactions, k: int, search: int, all_leftov
         np.zeros(count, np.int64),
     )
     for c in range(count):
-        seed = bags.order[c * k]
-        mine = bags.items[bags.start[seed] : bags.start[seed + 1]]
+        seed = order[c * k]
+        mine = bags.values[bags.start[seed] : bags.start[seed + 1]]
         clusters.items[start[c] : start[c] + len(mine)] = mine
         clusters.length[c] = len(mine)
         clusters.total[c] = len(mine)
@@ -180,13 +198,13 @@ def clump_kernel(tree: Tree, bags: Transactions, k: int, search: int, all_leftov
         clusters.of[seed] = c
     stack = np.empty((3, tree.height + 2), np.int64)
     out = np.empty(longest, np.int32)
-    after = np.arange(1, count + 1)  # the open clusters as a chain, in order
+    after = np.arange(1, count + 1)  # the open clusters as a chain, in order; `count` = end
     first = 0
     for at in range(n):
-        t = bags.order[at]
+        t = order[at]
         if at < count * k and at % k == 0:
             continue  # a seed
-        leftover = first == count
+        leftover = first == count  # all clusters are full: fewer than k transactions are left
         c, before, seen = first, -1, 0
         if leftover:
             c = 0 if all_leftovers else max(count - search, 0)
@@ -210,24 +228,26 @@ def clump_kernel(tree: Tree, bags: Transactions, k: int, search: int, all_leftov
 
 @kernel
 def _put(tree: Tree, a: Int32s, b: Int32s, stack: Int64s, into: Int32s) -> int:
-    """LCG of two bags, in ascending order. Gives its length."""
+    """Write the LCG of two bags in ascending order; return its length."""
     length, _ = least_common(tree, a, b, stack, into)
     into[:length].sort()
     return length
 
 
 @kernel
-def _without_each(tree: Tree, bags: Transactions, members: Int64s, stack: Int64s, room: Int32s) -> Int64s:
-    """LCG of a cluster without each of its members in turn, in room[0, i]; of the whole cluster in room[0, -1].
+def _without_each(tree: Tree, bags: Ragged, members: Int64s, stack: Int64s, room: Int32s) -> Int64s:
+    """Write the LCG of a cluster without member i to room[0, i], and of the whole cluster to room[0, -1].
 
     From the left, the LCG of the members before i; from the right, of those after; both merged (Lemma 1): three
-    merges a member instead of one for every pair. room: int32[2, most members + 1, longest]. Gives the lengths.
+    merges per member instead of one for every pair. Returns the lengths.
+
+        room[0, i]  without member i        room[1, i]  of members i .. n - 1        before  of members 0 .. i - 1
     """
     n = len(members)
     lengths = np.zeros(room.shape[1], np.int64)
-    after = np.zeros(n, np.int64)  # length of the LCG of members i..n-1, which lies in room[1, i]
+    after = np.zeros(n, np.int64)  # length of room[1, i]
     for i in range(n - 1, -1, -1):
-        mine = bags.items[bags.start[members[i]] : bags.start[members[i] + 1]]
+        mine = bags.values[bags.start[members[i]] : bags.start[members[i] + 1]]
         if i == n - 1:
             room[1, i, : len(mine)] = mine
             after[i] = len(mine)
@@ -237,7 +257,7 @@ def _without_each(tree: Tree, bags: Transactions, members: Int64s, stack: Int64s
     room[0, -1, : after[0]] = room[1, 0, : after[0]]
     lengths[0] = after[1]
     room[0, 0, : after[1]] = room[1, 1, : after[1]]
-    before = bags.items[bags.start[members[0]] : bags.start[members[0] + 1]].copy()
+    before = bags.values[bags.start[members[0]] : bags.start[members[0] + 1]].copy()
     spare = np.empty(room.shape[2], np.int32)
     for i in range(1, n):
         if i == n - 1:
@@ -245,7 +265,7 @@ def _without_each(tree: Tree, bags: Transactions, members: Int64s, stack: Int64s
             room[0, i, : len(before)] = before
         else:
             lengths[i] = _put(tree, before, room[1, i + 1, : after[i + 1]], stack, room[0, i])
-            mine = bags.items[bags.start[members[i]] : bags.start[members[i] + 1]]
+            mine = bags.values[bags.start[members[i]] : bags.start[members[i] + 1]]
             length = _put(tree, before, mine, stack, spare)
             before = before[:length]
             before[:] = spare[:length]
@@ -254,26 +274,26 @@ def _without_each(tree: Tree, bags: Transactions, members: Int64s, stack: Int64s
 
 @kernel
 def _cost_after(
-    tree: Tree, bags: Transactions, rest: Int32s, t: int, size: int, total: int, stack: Int64s, out: Int32s
+    tree: Tree, bags: Ragged, rest: Int32s, t: int, size: int, total: int, stack: Int64s, out: Int32s
 ) -> int:
-    """Cost of a cluster of `size` members and `total` items: LCG `rest`, and transaction t (-1 = none) added."""
+    """Return the cost of a cluster of `size` members and `total` items: LCG `rest`, and transaction t (-1 = none)."""
     if t < 0:
         loss = 0
         for item in rest:
             loss += tree.loss[item]
         return _cost(tree, size, total, len(rest), loss)
-    length, loss = least_common(tree, rest, bags.items[bags.start[t] : bags.start[t + 1]], stack, out)
+    length, loss = least_common(tree, rest, bags.values[bags.start[t] : bags.start[t + 1]], stack, out)
     return _cost(tree, size, total, length, loss)
 
 
 @kernel
 def _best_exchange(
-    tree: Tree, bags: Transactions, in_a: Int64s, in_b: Int64s, k: int, stack: Int64s, room: Int32s
+    tree: Tree, bags: Ragged, in_a: Int64s, in_b: Int64s, k: int, stack: Int64s, room: Int32s
 ) -> tuple[int, int, int]:
-    """Find the swap or move between two clusters that lowers their GGD most: (gain, place in a, place in b).
+    """Find the swap or move between two clusters that lowers their GGD most: (gain, index in a, index in b).
 
-    A place of -1 stands for no transaction: the other one moves. Ties go to the first found. Clusters keep k members
-    or more, and fewer than 2k. room: int32[2, 2, most members + 1, longest].
+    An index of -1 is no transaction: the other one moves. Ties go to the first found. Clusters keep k members or more,
+    and fewer than 2k.
     """
     lengths_a = _without_each(tree, bags, in_a, stack, room[0])
     lengths_b = _without_each(tree, bags, in_b, stack, room[1])
@@ -299,6 +319,7 @@ def _best_exchange(
                 shift -= bags.start[t + 1] - bags.start[t]
             if u >= 0:
                 shift += bags.start[u + 1] - bags.start[u]
+            # i = -1 reads the last row, which is the LCG of the whole cluster: nobody leaves it
             cost = _cost_after(tree, bags, room[0, 0, i, : lengths_a[i]], u, size_a, total_a + shift, stack, out)
             if cost >= best:
                 continue
@@ -310,19 +331,19 @@ def _best_exchange(
 
 
 @kernel
-def refine_kernel(tree: Tree, bags: Transactions, of: Int32s, k: int, search: int, passes: int) -> tuple[int, int]:
+def refine_kernel(tree: Tree, bags: Ragged, of: Int32s, k: int, search: int, passes: int) -> tuple[int, int]:
     """Swap and move transactions between clusters at most `search` apart while the sum of GGD falls.
 
     Each pass looks at every such pair once, makes its best exchange if that lowers the sum, and passes over pairs
     that did not change since they were last looked at. Needs the form that carries remainders: Lemma 1. Changes `of`
-    in place; gives the gain in cost and the passes made.
+    in place; returns the gain in cost and the passes made.
     """
     count = of.max() + 1
     longest = 0
     for t in range(len(of)):
         longest = max(longest, bags.start[t + 1] - bags.start[t])
     size = np.zeros(count, np.int64)
-    members = np.empty((count, 2 * k), np.int64)
+    members = np.empty((count, 2 * k), np.int64)  # the first size[c] of row c: fewer than 2k, and one that moves in
     for t in range(len(of)):
         members[of[t], size[of[t]]] = t
         size[of[t]] += 1
@@ -363,8 +384,8 @@ def refine_kernel(tree: Tree, bags: Transactions, of: Int32s, k: int, search: in
 
 
 @kernel
-def generalize_kernel(tree: Tree, bags: Transactions, of: Int32s) -> tuple[Int64s, Int32s]:
-    """LCG of every cluster from its members, in their order: (start int64[c + 1], items int32[start[c]])."""
+def generalize_kernel(tree: Tree, bags: Ragged, of: Int32s) -> tuple[Int64s, Int32s]:
+    """Return the LCG of every cluster from its members, in their order: (start int64[c + 1], items int32[start[c]])."""
     count = of.max() + 1
     lengths = np.full(count, np.iinfo(np.int64).max, np.int64)  # Property 2: that of the shortest transaction
     longest = 0
@@ -380,13 +401,13 @@ def generalize_kernel(tree: Tree, bags: Transactions, of: Int32s) -> tuple[Int64
     held, spare, length = np.empty(longest, np.int32), np.empty(longest, np.int32), 0
     previous = -1
     for t in np.argsort(of, kind="mergesort"):
-        mine = bags.items[bags.start[t] : bags.start[t + 1]]
+        mine = bags.values[bags.start[t] : bags.start[t + 1]]
         if of[t] != previous:
             previous, length = of[t], len(mine)
             held[:length] = mine
         else:
             length = _put(tree, held[:length], mine, stack, spare)
             held, spare = spare, held
-        if length == lengths[previous]:
+        if length == lengths[previous]:  # from the shortest member on; the last member writes what stays
             items[start[previous] : start[previous + 1]] = held[:length]
     return start, items

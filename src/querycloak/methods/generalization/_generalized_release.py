@@ -9,13 +9,14 @@ import numpy.typing as npt
 
 from querycloak._version import __version__
 from querycloak.errors import InputError
-from querycloak.knowledge.generalization import Bags, bags_of, generalization
+from querycloak.knowledge.generalization import generalization, transactions_by_owner
 from querycloak.logs.query_log import QueryLog, encode
 from querycloak.releases.publish import Evidence, publish_items
 from querycloak.releases.statement import PrivacyStatement
 from querycloak.releases.table import count_in, count_out, under_new_ids
 
 if TYPE_CHECKING:
+    from querycloak.arrays.ragged import Ragged
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
@@ -27,12 +28,14 @@ __all__ = ["release_generalized", "transactions_of"]
 Int64s = npt.NDArray[np.int64]
 
 
-def transactions_of(log: QueryLog, concepts: ConceptLog, k: int, method: str, *, distinct: bool) -> tuple[Int64s, Bags]:
+def transactions_of(
+    log: QueryLog, concepts: ConceptLog, k: int, method: str, *, distinct: bool
+) -> tuple[Int64s, Ragged]:
     """Return the users that have a concept (int64[n], codes of the log) and the transaction of each.
 
     A transaction is the set of the user's concepts (`distinct`) or the bag of them, as often as they were asked.
     """
-    bags = bags_of(concepts.user, concepts.concept, owners=len(log.users))
+    bags = transactions_by_owner(concepts.user, concepts.concept, owners=len(log.users))
     users = np.flatnonzero(bags.lengths > 0)
     if len(users) < k:
         found = f"{len(users):,} of {len(np.unique(log.user)):,} users have a concept of the taxonomy"
@@ -54,9 +57,9 @@ def release_generalized(
     method: str,
     k: int,
     users: Int64s,
-    transactions: Bags,
+    transactions: Ragged,
     of: npt.NDArray[np.int32],
-    shared: Bags,
+    shared: Ragged,
     length_is: str,
 ) -> ItemRelease:
     """Publish for each user the bag that its cluster shares, one row per item, and state what that promises.
@@ -66,7 +69,7 @@ def release_generalized(
     """
     sizes = np.bincount(of)
     published_bags = shared.take(of)
-    used, place = np.unique(published_bags.items, return_inverse=True)
+    used, place = np.unique(published_bags.values, return_inverse=True)
     label, labels = encode([taxonomy.label(c) for c in used.tolist()])
     path, path_words = encode([taxonomy.path(c) for c in used.tolist()])
     published, truth, _ = under_new_ids(
@@ -95,7 +98,7 @@ def release_generalized(
             "every published concept is, or lies above, a distinct concept that the user did ask about",
         ),
         does_not_cover=(
-            _no_diversity(int((taxonomy.size[published_bags.items] == 1).sum()), len(published)),
+            _no_diversity(int((taxonomy.size[published_bags.values] == 1).sum()), len(published)),
             "a concept that only one cluster has is published all the same, however sensitive its label",
             length_is,
             "that a user is in the release is not hidden, and users without any concept are missing from it",
@@ -107,7 +110,7 @@ def release_generalized(
         new_ids=True,
         counts_in=count_in(log)
         | {"users without a concept": int(np.isin(np.flatnonzero(without), log.user).sum())}
-        | {"items": len(transactions.items)},
+        | {"items": len(transactions.values)},
         counts_out=count_out(published) | {"clusters": len(sizes), "smallest cluster": int(sizes.min())},
         dropped={
             "of users without any concept": int(without[log.user].sum()),

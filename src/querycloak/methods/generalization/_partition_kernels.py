@@ -2,21 +2,40 @@
 
 A part is a slice of `order`, with the nodes its transactions publish; each node is open (it may be drilled into) or
 closed. Gains are whole numbers: the fall in GGD times (all leaves - 1).
+
+The memory:
+
+    sets     Ragged, one row of distinct concepts per transaction, ascending; made by the caller, read only
+    order    int64[n], transactions, the members of a part next to each other
+    waiting  int64[n / k + 1, 3], stack of parts that may still be split
+               LOW, HIGH    members are order[LOW:HIGH]
+               NODES        its published nodes are nodes[NODES:], up to those of the next part on the stack
+    nodes    int64, stack; v >= 0 is the open node v, v < 0 the closed node -1 - v (`_closed`)
+    Groups   scratch of one call of `_group`; `of` and `size` are read until the next one
+
+What holds between two steps: the parts on the stack and the finished ones are disjoint and hold every transaction;
+each has k members or more; every member has an item under every node of its part, so that `nodes` of all waiting parts
+together are never longer than all sets.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.jit import kernel
 
-__all__ = ["Groups", "Sets", "TopDown", "partition_kernel"]
+if TYPE_CHECKING:
+    from querycloak.arrays.ragged import Ragged
+
+__all__ = ["Groups", "TopDown", "partition_kernel"]
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+
+LOW, HIGH, NODES = 0, 1, 2  # columns of `waiting`
 
 
 class TopDown(NamedTuple):
@@ -30,20 +49,13 @@ class TopDown(NamedTuple):
     """int32[n, height + 1], ancestor of each concept at each depth; itself below its own"""
 
 
-class Sets(NamedTuple):
-    """One set of concepts a user, ascending."""
-
-    start: Int64s
-    items: Int32s
-
-
 class Groups(NamedTuple):
     """Room to sort the transactions of a part by the children of a node that they have."""
 
     of: Int32s
-    """int32[n], group of each place of `order`; -1 = merged back"""
+    """int32[n], group of order[i]; -1, or a group whose size is 0 = merged back"""
     size: Int64s
-    """int64[n], transactions in each group"""
+    """int64[n], transactions in each group; 0 = merged back"""
     worth: Int64s
     """int64[n], what a member gains by publishing the group's children instead of the node"""
     example: Int64s
@@ -55,44 +67,50 @@ class Groups(NamedTuple):
 
 
 @kernel
+def _closed(node: int) -> int:
+    """Return the code of a closed node, and the node of such a code."""
+    return -1 - node
+
+
+@kernel
 def _child(tree: TopDown, node: int, item: int) -> int:
-    """Child of the node that the item lies under; the node itself where the item is the node."""
+    """Return the child of the node that the item is under; the node itself where the item is the node."""
     return node if item == node else tree.ancestor[item, tree.depth[node] + 1]
 
 
 @kernel
-def _under(tree: TopDown, sets: Sets, t: int, node: int) -> tuple[int, int]:
-    """Where the items of transaction t under the node begin and end: its subtree is a slice of concepts."""
+def _under(tree: TopDown, sets: Ragged, t: int, node: int) -> tuple[int, int]:
+    """Return where the items of transaction t under the node begin and end: its subtree is a slice of concepts."""
     low, high = sets.start[t], sets.start[t + 1]
-    mine = sets.items[low:high]
+    mine = sets.values[low:high]
     return low + np.searchsorted(mine, node), low + np.searchsorted(mine, node + tree.size[node])
 
 
 @kernel
-def _same_children(tree: TopDown, sets: Sets, t: int, u: int, node: int) -> bool:
+def _same_children(tree: TopDown, sets: Ragged, t: int, u: int, node: int) -> bool:
     """Tell whether two transactions have items under the same children of the node."""
     i, end_i = _under(tree, sets, t, node)
     j, end_j = _under(tree, sets, u, node)
     while i < end_i and j < end_j:
-        child = _child(tree, node, sets.items[i])
-        if child != _child(tree, node, sets.items[j]):
+        child = _child(tree, node, sets.values[i])
+        if child != _child(tree, node, sets.values[j]):
             return False
-        while i < end_i and _child(tree, node, sets.items[i]) == child:
+        while i < end_i and _child(tree, node, sets.values[i]) == child:
             i += 1
-        while j < end_j and _child(tree, node, sets.items[j]) == child:
+        while j < end_j and _child(tree, node, sets.values[j]) == child:
             j += 1
     return i == end_i and j == end_j
 
 
 @kernel
 def _group(
-    tree: TopDown, sets: Sets, order: Int64s, part: tuple[int, int], node: int, k: int, groups: Groups
+    tree: TopDown, sets: Ragged, order: Int64s, part: tuple[int, int], node: int, k: int, groups: Groups
 ) -> tuple[int, int]:
     """Group the transactions part[0]..part[1] of `order` by the children of the node that they have.
 
-    Groups below k are merged back (-1), and so are transactions that have the node itself and nothing below it. Are
-    fewer than k merged back, the groups with the least gain join them. Gives the number of groups, those merged back
-    included, and the gain: -1 where no group is left.
+    Groups below k are merged back, and so are transactions that have the node itself and nothing below it. Where fewer
+    than k are merged back, but some, the groups with the least gain join them until they are k: what is merged back
+    is a part too. Returns the number of groups, those merged back included, and the gain: -1 where no group is left.
     """
     low, high = part
     room = 2
@@ -105,15 +123,16 @@ def _group(
         t = order[at]
         i, end = _under(tree, sets, t, node)
         mark, worth, previous = 0, -tree.worth[node], -1
-        for place in range(i, end):
-            child = _child(tree, node, sets.items[place])
+        for at_item in range(i, end):
+            child = _child(tree, node, sets.values[at_item])
             if child != previous:
+                # 31 bits, so that the product fits 63 and the hash is the same in every mode of running
                 mark = (mark * 1_000_003 + int(child)) & 0x7FFF_FFFF
                 mark ^= mark >> 15
                 worth += tree.worth[child]
                 previous = child
         groups.of[at] = -1
-        if previous == node and _child(tree, node, sets.items[i]) == node and i + 1 == end:
+        if previous == node and _child(tree, node, sets.values[i]) == node and i + 1 == end:
             back += 1
             continue
         slot = mark & (room - 1)
@@ -152,7 +171,7 @@ def _group(
 
 
 @kernel
-def partition_kernel(tree: TopDown, sets: Sets, k: int) -> tuple[Int32s, Int64s, Int32s]:
+def partition_kernel(tree: TopDown, sets: Ragged, k: int) -> tuple[Int32s, Int64s, Int32s]:
     """Drill from the root until nothing can be split: (part of each transaction, start, nodes of each part).
 
     At each step the part drills into the open node with the highest gain; ties go to the smaller concept. What is
@@ -172,18 +191,18 @@ def partition_kernel(tree: TopDown, sets: Sets, k: int) -> tuple[Int32s, Int64s,
         np.empty(n, np.int64),
         np.empty(room, np.int32),
     )
-    # Parts waiting are disjoint and each has at most as many nodes as its shortest transaction has items.
-    waiting = np.empty((n // k + 1, 3), np.int64)  # first, end, first of its nodes
-    nodes = np.empty(len(sets.items) + 1, np.int64)  # open: the concept; closed: -1 - concept
-    waiting[0], nodes[0] = (0, n, 0), 0
+    waiting = np.empty((n // k + 1, 3), np.int64)
+    nodes = np.empty(len(sets.values) + 1, np.int64)
+    waiting[0, LOW], waiting[0, HIGH], waiting[0, NODES] = 0, n, 0
+    nodes[0] = 0
     pending, filled = 1, 1
     of = np.empty(n, np.int32)
     start = np.zeros(n // k + 1, np.int64)
-    published = np.empty(len(sets.items) + 1, np.int32)
+    published = np.empty(len(sets.values) + 1, np.int32)
     done = 0
     while pending:
         pending -= 1
-        low, high, first = waiting[pending]
+        low, high, first = waiting[pending, LOW], waiting[pending, HIGH], waiting[pending, NODES]
         mine = nodes[first:filled].copy()
         filled = first
         best, best_gain, best_node = -1, -1, -1
@@ -192,27 +211,28 @@ def partition_kernel(tree: TopDown, sets: Sets, k: int) -> tuple[Int32s, Int64s,
             if node < 0:
                 continue
             if tree.size[node] == 1:
-                mine[m] = -1 - node
+                mine[m] = _closed(node)  # a leaf: nothing to drill into
                 continue
             _, gain = _group(tree, sets, order, (low, high), node, k, groups)
             if gain > best_gain or (gain == best_gain and gain >= 0 and node < best_node):
                 best, best_gain, best_node = m, gain, node
         if best < 0:
             for m in range(len(mine)):
-                published[start[done] + m] = mine[m] if mine[m] >= 0 else -1 - mine[m]
+                published[start[done] + m] = mine[m] if mine[m] >= 0 else _closed(mine[m])
             start[done + 1] = start[done] + len(mine)
             published[start[done] : start[done + 1]] = np.sort(published[start[done] : start[done + 1]])
             of[order[low:high]] = done
             done += 1
             continue
+        # The groups of the best node again (those of the last node tried are in `groups`), one after the other in
+        # `order`; slot 0 is what is merged back, slot g + 1 is group g.
         count, _ = _group(tree, sets, order, (low, high), best_node, k, groups)
-        # The groups one after the other, what is merged back first.
         end = np.zeros(count + 1, np.int64)
         for at in range(low, high):
             g = groups.of[at]
             end[g + 1 if g >= 0 and groups.size[g] else 0] += 1
-        place = low + np.cumsum(end) - end
-        end = place.copy()
+        begin = low + np.cumsum(end) - end
+        end = begin.copy()
         for at in range(low, high):
             g = groups.of[at]
             slot = g + 1 if g >= 0 and groups.size[g] else 0
@@ -220,24 +240,24 @@ def partition_kernel(tree: TopDown, sets: Sets, k: int) -> tuple[Int32s, Int64s,
             end[slot] += 1
         order[low:high] = spare[low:high]
         for slot in range(count + 1):
-            if place[slot] == end[slot]:
+            if begin[slot] == end[slot]:
                 continue
-            waiting[pending] = (place[slot], end[slot], filled)
+            waiting[pending, LOW], waiting[pending, HIGH], waiting[pending, NODES] = begin[slot], end[slot], filled
             pending += 1
             for m in range(len(mine)):
                 if m != best:
                     nodes[filled] = mine[m]
                     filled += 1
             if slot == 0:
-                nodes[filled] = -1 - best_node
+                nodes[filled] = _closed(best_node)
                 filled += 1
                 continue
-            example, previous = order[place[slot]], -1
+            example, previous = order[begin[slot]], -1
             i, stop = _under(tree, sets, example, best_node)
             for at in range(i, stop):
-                child = _child(tree, best_node, sets.items[at])
+                child = _child(tree, best_node, sets.values[at])
                 if child != previous:
-                    nodes[filled] = -1 - child if child == best_node else child
+                    nodes[filled] = _closed(child) if child == best_node else child
                     filled += 1
                     previous = child
     return of, start[: done + 1], published[: start[done]]

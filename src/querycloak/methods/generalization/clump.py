@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.ragged import Ragged, row_starts
 from querycloak.errors import ParameterError
-from querycloak.knowledge.generalization import Bags, leaf_loss
+from querycloak.knowledge.generalization import leaf_loss
 from querycloak.methods.generalization import _clump_kernels as kernels
 from querycloak.methods.generalization._generalized_release import release_generalized, transactions_of
 from querycloak.progress import QUIET, Progress
@@ -112,8 +113,8 @@ def clump(
 
 
 def clusters_of(
-    bags: Bags, taxonomy: Taxonomy, settings: Clump, random: Randomness, progress: Progress = QUIET
-) -> tuple[npt.NDArray[np.int32], Bags]:
+    bags: Ragged, taxonomy: Taxonomy, settings: Clump, random: Randomness, progress: Progress = QUIET
+) -> tuple[npt.NDArray[np.int32], Ragged]:
     """Cluster transactions: the cluster of each (int32[n]), and the least common generalization of each cluster.
 
     >>> from querycloak.knowledge.taxonomy import Taxonomy
@@ -121,36 +122,41 @@ def clusters_of(
     >>> food = Taxonomy.from_parents([-1, 0, 0, 1, 1], [["food"], ["fruit"], ["meat"], ["apple"], ["pear"]])
     >>> food.labels
     [['food'], ['fruit'], ['apple'], ['pear'], ['meat']]
-    >>> bags = Bags(np.array([0, 2, 4]), np.array([2, 4, 3, 4], np.int32))  # apple, meat; pear, meat
+    >>> bags = Ragged.of_lists([[2, 4], [3, 4]], np.int32)  # apple, meat; pear, meat
     >>> of, shared = clusters_of(bags, food, Clump(k=2), Randomness(seed=1))
-    >>> of.tolist(), [food.label(c) for c in shared.items]
+    >>> of.tolist(), [food.label(c) for c in shared.values]
     ([0, 0], ['fruit', 'meat'])
     """
     loss, divisor = leaf_loss(taxonomy)
     tree = kernels.Tree(taxonomy.parent, taxonomy.size, loss, divisor, taxonomy.height, settings.lcg == "least")
-    transactions = kernels.Transactions(bags.start, bags.items, _order(bags, settings, random))
     found = kernels.clump_kernel(
-        tree, transactions, settings.k, settings.search, settings.leftovers == "all", settings.choose == "rise"
+        tree,
+        bags,
+        _order(bags, settings, random),
+        settings.k,
+        settings.search,
+        settings.leftovers == "all",
+        settings.choose == "rise",
     )
     of: npt.NDArray[np.int32] = found.of
     if settings.refine:
         progress.start("refining")
-        kernels.refine_kernel(tree, transactions, of, settings.k, settings.search, settings.passes)
-        return of, Bags(*kernels.generalize_kernel(tree, transactions, of))
-    end = np.cumsum(found.length, dtype=np.int64)  # each cluster has room for its seed; leave out what it did not need
-    place = np.repeat(found.start - end + found.length, found.length) + np.arange(end[-1])
-    return of, Bags(np.concatenate([[0], end]), found.items[place])
+        kernels.refine_kernel(tree, bags, of, settings.k, settings.search, settings.passes)
+        return of, Ragged(*kernels.generalize_kernel(tree, bags, of))
+    start = row_starts(found.length)  # each cluster has room for its seed; leave out what it did not need
+    index = np.repeat(found.start - start[:-1], found.length) + np.arange(start[-1])
+    return of, Ragged(start, found.items[index])
 
 
-def _order(bags: Bags, settings: Clump, random: Randomness) -> npt.NDArray[np.int64]:
+def _order(bags: Ragged, settings: Clump, random: Randomness) -> npt.NDArray[np.int64]:
     """Return the order of assignment (Step 1): int64[n].
 
     The paper leaves transactions of one length in any order. Here they go by their concepts, which lie depth-first:
     similar ones come near each other, and so near each other's clusters.
     """
     if settings.order == "random":
-        return random.child("order").permutation(len(bags.lengths))
-    raw = bags.items.astype(">i4").tobytes()  # bytes, big end first, compare as the lists of concepts do
+        return random.child("order").permutation(bags.rows)
+    raw = bags.values.astype(">i4").tobytes()  # bytes, big end first, compare as the lists of concepts do
     keys = [raw[4 * a : 4 * b] for a, b in pairwise(bags.start.tolist())]
     order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
     lengths = bags.lengths[order]

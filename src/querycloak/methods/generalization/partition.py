@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.knowledge.generalization import Bags, leaf_loss
+from querycloak.arrays.ragged import Ragged
+from querycloak.knowledge.generalization import leaf_loss
 from querycloak.methods.generalization import _partition_kernels as kernels
 from querycloak.methods.generalization._generalized_release import release_generalized, transactions_of
 from querycloak.progress import QUIET, Progress
@@ -71,18 +72,18 @@ def partition(
     )
 
 
-def parts_of(sets: Bags, taxonomy: Taxonomy, k: int) -> tuple[npt.NDArray[np.int32], Bags]:
+def parts_of(sets: Ragged, taxonomy: Taxonomy, k: int) -> tuple[npt.NDArray[np.int32], Ragged]:
     """Part sets of concepts: the part of each (int32[n]), and the nodes that each part publishes.
 
     >>> from querycloak.knowledge.taxonomy import Taxonomy
     >>> food = Taxonomy.from_parents([-1, 0, 0, 1, 1], [["food"], ["fruit"], ["meat"], ["apple"], ["pear"]])
-    >>> sets = Bags(np.array([0, 2, 4]), np.array([2, 4, 3, 4], np.int32))  # apple, meat; pear, meat
+    >>> sets = Ragged.of_lists([[2, 4], [3, 4]], np.int32)  # apple, meat; pear, meat
     >>> of, shared = parts_of(sets, food, k=2)
-    >>> of.tolist(), [food.label(c) for c in shared.items]
+    >>> of.tolist(), [food.label(c) for c in shared.values]
     ([0, 0], ['fruit', 'meat'])
     """
     ancestor = np.stack([taxonomy.ancestor_at_depth(d) for d in range(taxonomy.height + 1)], axis=1)
     loss, divisor = leaf_loss(taxonomy)
     tree = kernels.TopDown(taxonomy.size, taxonomy.depth, divisor - loss, ancestor)
-    of, start, items = kernels.partition_kernel(tree, kernels.Sets(sets.start, sets.items), k)
-    return of, Bags(start, items)
+    of, start, items = kernels.partition_kernel(tree, sets, k)
+    return of, Ragged(start, items)

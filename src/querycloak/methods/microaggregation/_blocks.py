@@ -14,12 +14,12 @@ import numpy.typing as npt
 from querycloak.methods.microaggregation._blocks_kernels import topics
 
 if TYPE_CHECKING:
-    from querycloak.distances.user_bags import Bags
+    from querycloak.distances.user_concepts import UserConcepts
 
 __all__ = ["topical_blocks"]
 
 
-def topical_blocks(bags: Bags, users: int) -> list[npt.NDArray[np.int64]]:
+def topical_blocks(bags: UserConcepts, users: int) -> list[npt.NDArray[np.int64]]:
     """Cut the users into blocks of about `users`, sizes equal to within one; each block ascending."""
     n = len(bags.weight)
     order = np.argsort(topics(bags), kind="stable")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.ragged import CountedRows
 from querycloak.methods.microaggregation._category_kernels import add_shared, best_partners
 from querycloak.progress import QUIET, Progress
 
@@ -24,23 +25,18 @@ class UserCategories:
 
     def __init__(self, user: Ints, category: Ints, n: int, width: int) -> None:
         """Take (user, category) pairs, with or without repetitions; categories are 0 .. width - 1."""
-        pairs = np.unique(user.astype(np.int64) * width + category)
-        owner = pairs // width
         self.n = n
-        self.category = (pairs % width).astype(np.int32)
-        self.start = np.searchsorted(owner, np.arange(n + 1)).astype(np.int64)
-        order = np.argsort(self.category, kind="stable")
-        self.post_user = owner[order].astype(np.int32)
-        self.post_start = np.searchsorted(self.category[order], np.arange(width + 1)).astype(np.int64)
+        self.by_user = CountedRows.of(user, category, n).uncounted
+        self.by_category = self.by_user.inverted(width)
 
     def of(self, user: int) -> Int32s:
         """Return the categories of a user."""
-        return self.category[self.start[user] : self.start[user + 1]]
+        return self.by_user.row(user)
 
     def shared_with(self, categories: Int32s) -> Int32s:
         """Count the categories in common with each user: int32[n]."""
         shared = np.zeros(self.n, dtype=np.int32)
-        add_shared(categories, self.post_start, self.post_user, shared)
+        add_shared(categories, self.by_category, shared)
         return shared
 
 
@@ -68,7 +64,7 @@ def group_by_categories(categories: UserCategories, k: int, progress: Progress =
     """
     progress.start("grouping users", categories.n)
     group = np.full(categories.n, -1, dtype=np.int32)
-    most, partner = best_partners(categories.start, categories.category, categories.post_start, categories.post_user)
+    most, partner = best_partners(categories.by_user, categories.by_category)
     left, groups = categories.n, 0
     while left > 2 * k - 1:
         first = int(np.argmax(most))
@@ -102,5 +98,5 @@ def _grow(categories: UserCategories, members: list[int], k: int, gone: npt.NDAr
         fresh = np.setdiff1d(categories.of(new), record)
         record = np.union1d(record, fresh)
         shared = np.maximum(shared, 0)
-        add_shared(fresh, categories.post_start, categories.post_user, shared)
+        add_shared(fresh, categories.by_category, shared)
     return members

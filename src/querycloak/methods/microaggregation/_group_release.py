@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak._version import __version__
+from querycloak.arrays.ragged import Ragged
 from querycloak.releases.publish import Evidence, publish_log
 from querycloak.releases.statement import PrivacyStatement
 from querycloak.releases.table import count_in, count_out, under_new_ids
@@ -63,16 +64,11 @@ def release_groups(
     public: Container[str] = frozenset(),
 ) -> LogRelease:
     """Publish every user with the bag of its group, and say what holds; `public` = labels that may be published."""
-    order = np.lexsort((_rank(bags.queries, bags.bag_query), bags.bag_group))
-    queries = bags.bag_query[order]
+    by_text = np.argsort(_rank(bags.queries, bags.bag_query), kind="stable")
     groups = int(bags.group.max(initial=-1)) + 1
-    size = np.bincount(bags.bag_group, minlength=groups)
-    first = np.cumsum(size) - size
-    length = size[bags.group]
-    ends = np.cumsum(length)
-    entry = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first[bags.group] - (ends - length), length)
-    owner = np.repeat(bags.user, length).astype(np.int32)
-    published, truth, _ = under_new_ids(log, owner, queries[entry].astype(np.int32), random, queries=bags.queries)
+    rows = Ragged.of(bags.bag_group[by_text], bags.bag_query[by_text], groups).take(bags.group)
+    owner = np.repeat(bags.user, rows.lengths).astype(np.int32)
+    published, truth, _ = under_new_ids(log, owner, rows.values.astype(np.int32), random, queries=bags.queries)
     statement = PrivacyStatement(
         method=method,
         settings=settings.to_json(),

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.distances.distance import SCALE, distances_of
-from querycloak.distances.user_bags import part_of
+from querycloak.distances.user_concepts import part_of
 from querycloak.errors import InputError
 from querycloak.methods.microaggregation._blocks import topical_blocks
 from querycloak.methods.microaggregation._mdav import mdav
@@ -18,7 +18,7 @@ from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
     from querycloak.distances.distance import Distances
-    from querycloak.distances.user_bags import Bags
+    from querycloak.distances.user_concepts import UserConcepts
     from querycloak.methods.microaggregation._group_settings import MdavSettings
 
 __all__ = ["Grouping", "group_bags", "group_distances", "refuse_too_few"]
@@ -71,7 +71,7 @@ def group_distances(distances: Distances, k: int, progress: Progress = QUIET, *,
     return Grouping(group, total, total)
 
 
-def group_bags(bags: Bags, settings: MdavSettings, progress: Progress = QUIET) -> Grouping:
+def group_bags(bags: UserConcepts, settings: MdavSettings, progress: Progress = QUIET) -> Grouping:
     """Group users by their bags of concepts, in topical blocks where the settings and the number of users say so."""
     n = len(bags.weight)
     per_block = settings.block_users(n)

@@ -11,14 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["group_slices", "quotas"]
-
-
-def group_slices(group: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Return the members of groups 0, 1, …: start int64[groups + 1] and member int32[n], ascending in each group."""
-    member = np.argsort(group, kind="stable").astype(np.int32)
-    start = np.searchsorted(group[member], np.arange(int(group.max(initial=-1)) + 2))
-    return start.astype(np.int64), member
+__all__ = ["quotas"]
 
 
 def quotas(group: npt.NDArray[Any], length: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -33,6 +26,6 @@ def quotas(group: npt.NDArray[Any], length: npt.NDArray[Any]) -> npt.NDArray[np.
     target = np.maximum((2 * total + size) // np.maximum(2 * size, 1), 1)
     extra = target - np.bincount(group, weights=share).astype(np.int64)
     order = np.lexsort((np.arange(len(group)), -remainder, group))
-    place = np.arange(len(group)) - np.searchsorted(group[order], group[order])
-    share[order] += place < extra[group[order]]
+    rank = np.arange(len(group)) - np.searchsorted(group[order], group[order])
+    share[order] += rank < extra[group[order]]
     return np.asarray(share, dtype=np.int64)

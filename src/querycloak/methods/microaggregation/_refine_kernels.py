@@ -1,4 +1,16 @@
-"""Kernels of the refinement of groups: moves, swaps and rounds of users between groups with fixed medoids."""
+"""Kernels of the refinement of groups: moves, swaps and circles of users between groups with fixed medoids.
+
+The memory:
+
+    near     int32[groups, n], distance of each user to the medoid of each group; made by the caller, read only
+    group    int32[n], group of each user; changed in place, sizes stay k .. 2k - 1
+    member   int32[groups, 2k - 1], the first size[g] of row g are the users of g, in any order
+    cost     int64[groups, groups], what it costs to send the best member of g to h; NEVER = there is none
+    who      int32[groups, groups], that member
+
+What holds in `improve` between two users: group[member[g, i]] == g for i < size[g]. In `exchange` between two rounds:
+cost and who are right for every g; only groups that lost or won a user are computed again.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +31,9 @@ NEVER: Final = 1 << 40
 
 @kernel
 def improve(near: npt.NDArray[np.int32], medoid: Int32s, group: Int32s, k: int) -> int:
-    """Move and swap users, each to its best place in turn; changes `group`, gives the number of changes.
+    """Move and swap users, each to its best group in turn; change `group` and return the number of changes.
 
-    near: int32[groups, n], distance of each user to each medoid. A user who gains nothing by leaving is not moved: of
+    A user who gains nothing by leaving is not moved: of
     a swap that pays, one of the two gains. Ties: the first group, a move before a swap, the first member. Medoids stay.
     """
     groups, n = near.shape
@@ -35,9 +47,9 @@ def improve(near: npt.NDArray[np.int32], medoid: Int32s, group: Int32s, k: int) 
         g = group[u]
         if medoid[g] == u:
             continue
-        best, to, partner = 0, -1, -1
+        best, to, partner = np.int64(0), -1, -1
         for h in range(groups):
-            gain = near[g, u] - near[h, u]
+            gain = np.int64(near[g, u]) - near[h, u]  # 64 bits: the gain of a swap is a sum of four distances
             if h == g or gain <= 0:
                 continue
             if gain > best and size[g] > k and size[h] < 2 * k - 1:
@@ -49,19 +61,19 @@ def improve(near: npt.NDArray[np.int32], medoid: Int32s, group: Int32s, k: int) 
         if to < 0:
             continue
         changes += 1
-        place = 0
-        while member[g, place] != u:
-            place += 1
+        slot = 0
+        while member[g, slot] != u:
+            slot += 1
         group[u] = to
         if partner >= 0:
             v = member[to, partner]
-            member[to, partner], member[g, place] = u, v
+            member[to, partner], member[g, slot] = u, v
             group[v] = g
         else:
             member[to, size[to]] = u
             size[to] += 1
             size[g] -= 1
-            member[g, place] = member[g, size[g]]
+            member[g, slot] = member[g, size[g]]
     return changes
 
 
@@ -81,7 +93,7 @@ def _costs(near: npt.NDArray[np.int32], medoid: Int32s, group: Int32s, g: int, c
 def _on_cycles(before: Int32s) -> npt.NDArray[np.bool_]:
     """Mark the groups on cycles of the graph in which each group has one predecessor, -1 = none."""
     on = np.zeros(len(before), dtype=np.bool_)
-    seen = np.full(len(before), -1, dtype=np.int32)
+    seen = np.full(len(before), -1, dtype=np.int32)  # the start of the walk that came here first
     for start in range(len(before)):
         at = start
         while at >= 0 and seen[at] < 0:
@@ -96,11 +108,12 @@ def _on_cycles(before: Int32s) -> npt.NDArray[np.bool_]:
 
 @kernel
 def exchange(near: npt.NDArray[np.int32], medoid: Int32s, group: Int32s) -> int:
-    """Pass users round in circles of groups as long as that pays; changes `group`, gives the number of circles' edges.
+    """Send users round circles of groups as long as that pays; change `group` and return how many users moved.
 
     A circle g, h, … g in which each group sends one member to the next keeps all sizes. It pays if its edges' costs add
     up to less than 0: a negative cycle of the graph of groups, found by Bellman and Ford. Where there is none, no
-    assignment of users to these medoids with these sizes is better.
+    assignment of users to these medoids with these sizes is better. A group has at most one predecessor, so that
+    circles found at once are disjoint, and all are taken.
     """
     groups = len(medoid)
     cost = np.empty((groups, groups), dtype=np.int64)

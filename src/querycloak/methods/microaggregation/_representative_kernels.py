@@ -1,4 +1,12 @@
-"""Kernel of the representatives: which concepts stand for a group (Batet et al. 2013, section 4.3)."""
+"""Kernel of the representatives: which concepts are published for a group (Batet et al. 2013, section 4.3).
+
+The memory:
+
+    users     UserConcepts, read only: the concepts of u are start[u] .. start[u + 1] - 1 of node and times
+    groups    Ragged, row g = the users of group g
+    quota     int64[users], how many nodes each user gives
+    out       int32, the nodes of group g are out_start[g] .. out_start[g + 1] - 1; a thread writes its groups only
+"""
 
 from __future__ import annotations
 
@@ -11,7 +19,8 @@ import numpy.typing as npt
 from querycloak.arrays.jit import kernel, parallel_kernel
 
 if TYPE_CHECKING:
-    from querycloak.distances.user_bags import Bags
+    from querycloak.arrays.ragged import Ragged
+    from querycloak.distances.user_concepts import UserConcepts
 
 __all__ = ["representatives"]
 
@@ -32,19 +41,19 @@ def _delta(parent: Int32s, depth: Int32s, delta: npt.NDArray[np.int32], x: int, 
 
 
 @kernel
-def _centroid_node(bags: Bags, members: Int32s) -> np.int64:
+def _centroid_node(users: UserConcepts, members: Int64s) -> np.int64:
     """Find the node with the smallest weighted distance to all nodes of the group (eq. 6); ties: the first."""
-    parent, depth, delta = bags.parent, bags.depth, bags.delta
+    parent, depth, delta = users.parent, users.depth, users.delta
     size = 0
     for u in members:
-        size += bags.start[u + 1] - bags.start[u]
+        size += users.start[u + 1] - users.start[u]
     node = np.empty(size, dtype=np.int64)
     count = np.empty(size, dtype=np.int64)
     end = 0
     for u in members:
-        for i in range(bags.start[u], bags.start[u + 1]):
-            node[end] = bags.node[i]
-            count[end] = bags.times[i]
+        for i in range(users.start[u], users.start[u + 1]):
+            node[end] = users.node[i]
+            count[end] = users.times[i]
             end += 1
     order = np.argsort(node, kind="mergesort")
     distinct = 0
@@ -60,37 +69,38 @@ def _centroid_node(bags: Bags, members: Int32s) -> np.int64:
         for j in range(distinct):
             total += weight[j] * _delta(parent, depth, delta, merged[i], merged[j])
             if smallest >= 0 and total >= smallest:
-                break
+                break  # it cannot be the first of the smallest any more
         if smallest < 0 or total < smallest:
             best, smallest = i, total
     return merged[best]  # type: ignore[no-any-return]
 
 
 @parallel_kernel
-def representatives(bags: Bags, start: Int64s, member: Int32s, quota: Int64s, out_start: Int64s) -> Int32s:
-    """Return the nodes that stand for each group, with repetitions: int32[out_start[-1]], slices by out_start.
+def representatives(users: UserConcepts, groups: Ragged, quota: Int64s, out_start: Int64s) -> Int32s:
+    """Return the nodes that are published for each group, with repetitions: int32[out_start[-1]], by group.
 
-    Group g has the users member[start[g]] .. member[start[g + 1] - 1]; each gives as many nodes as its quota says,
-    those nearest the group's centroid node first, then those the user repeats most, then in depth-first order.
+    Each member gives as many nodes as its quota says: those nearest the group's centroid node first, then those the
+    user repeats most, then in depth-first order. A quota is never more than the user's weight.
     """
     out = np.empty(out_start[-1], dtype=np.int32)
-    for g in numba.prange(len(start) - 1):
-        members = member[start[g] : start[g + 1]]
-        centre = int(_centroid_node(bags, members))
+    for g in numba.prange(len(groups.start) - 1):
+        members = groups.values[groups.start[g] : groups.start[g + 1]]
+        centre = int(_centroid_node(users, members))
         end = out_start[g]
         for u in members:
-            first, last = bags.start[u], bags.start[u + 1]
+            first, last = users.start[u], users.start[u + 1]
             far = np.empty(last - first, dtype=np.int64)
             often = np.empty(last - first, dtype=np.int64)
             for i in range(last - first):
-                far[i] = _delta(bags.parent, bags.depth, bags.delta, centre, bags.node[first + i])
-                often[i] = -bags.times[first + i]
+                far[i] = _delta(users.parent, users.depth, users.delta, centre, users.node[first + i])
+                often[i] = -users.times[first + i]
+            # two stable sorts, the second key first: nodes are ascending, so that ties end in depth-first order
             by_count = np.argsort(often, kind="mergesort")
             order = by_count[np.argsort(far[by_count], kind="mergesort")]
             left = quota[u]
             for at in order:
-                for _ in range(min(left, bags.times[first + at])):
-                    out[end] = bags.node[first + at]
+                for _ in range(min(left, users.times[first + at])):
+                    out[end] = users.node[first + at]
                     end += 1
                     left -= 1
                 if left == 0:

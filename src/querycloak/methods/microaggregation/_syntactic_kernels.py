@@ -1,4 +1,18 @@
-"""Kernels of the syntactic distance between users: every query against every query of the other."""
+"""Kernels of the syntactic distance between users: every query against every query of the other.
+
+The memory. `Records` is made by the caller and read only; a record is one distinct query of one user:
+
+    start[u] ──> text[i], times[i], time[i], domain[i]      the records of user u
+                   │                            └──> label_start ──> label     com, example, www
+                   ├──> letter_start ──> letter
+                   └──> word_start ──> word
+
+Scratch, one per thread:
+
+    bits    uint64[alphabet], for one text of at most 64 letters: bit p of bits[c] = letter p is c. All zero between two
+            texts: only the letters of the text are set and set back
+    row     int32[longest + 1], one row of the table of edits
+"""
 
 from __future__ import annotations
 
@@ -8,13 +22,14 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.jit import kernel, parallel_kernel
+from querycloak.arrays.jit import kernel, parallel_kernel, wraps_around
 
 __all__ = ["SCALE", "Records", "syntactic_matrix"]
 
 SCALE: Final = 1 << 30
 """The distance 1."""
 WORD: Final = 64
+"""bits of a machine word"""
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
@@ -45,11 +60,11 @@ class Records(NamedTuple):
 
 @kernel
 def _edits(a: Int32s, b: Int32s, row: Int32s) -> int:
-    """Count the edits from a to b (Levenshtein) in one row of scratch."""
+    """Count the edits from a to b (Levenshtein) with one row of the table."""
     for j in range(len(b) + 1):
         row[j] = j
     for i in range(len(a)):
-        corner = row[0]
+        corner = row[0]  # the cell above and to the left, which the row has overwritten
         row[0] = i + 1
         for j in range(len(b)):
             best = min(row[j] + 1, row[j + 1] + 1, corner + (0 if a[i] == b[j] else 1))
@@ -59,10 +74,13 @@ def _edits(a: Int32s, b: Int32s, row: Int32s) -> int:
 
 
 @kernel
+@wraps_around
 def _edits_in_word(size: int, bits: npt.NDArray[np.uint64], b: Int32s) -> int:
-    """Count the edits from a text of 1 to 64 letters to b: Myers 1999, one machine word a letter of b.
+    """Count the edits from a text of 1 to 64 letters to b: Myers 1999, one machine word per letter of b.
 
-    bits: uint64[alphabet], the places of each letter in the first text.
+    The table of edits is kept column by column as differences of neighbours: bit p of `up` = the cell below p is one
+    more, of `down` = one less; `right` and `left` are the same between this column and the last. The addition carries a
+    run of equal letters through all cells at once, and may wrap around.
     """
     one = np.uint64(1)
     up, down = ~np.uint64(0), np.uint64(0)
@@ -119,7 +137,7 @@ def _known_apart(records: Records, i: int, j: int) -> tuple[int, int]:
 def _compare(records: Records, u: int, v: int, bits: npt.NDArray[np.uint64], row: Int32s) -> int:
     """Return the distance of two users: each record to the nearest of the other user, both ways, weighted by count.
 
-    bits: uint64[alphabet], zero before and after; row: int32[longest text + 1], scratch.
+    A pair of records is skipped where a lower bound shows that it cannot be the nearest of either.
     """
     letter_start, letters = records.letter_start, records.letter
     word_start, words = records.word_start, records.word
@@ -145,7 +163,7 @@ def _compare(records: Records, u: int, v: int, bits: npt.NDArray[np.uint64], row
             apart, parts = _known_apart(records, i, j)
             longer = _share(abs(len(a) - size), long)
             wordier = _share(abs(len(a_words) - size_words), long_words)
-            least = (apart + 2 * longer + wordier) // (parts + 3)  # edits are at least the difference in length
+            least = (apart + 2 * longer + wordier) // (parts + 3)  # edits are never fewer than the difference in length
             if least >= best and least >= nearest[j - first_v]:
                 continue
             string, term = 0, 0
@@ -174,7 +192,7 @@ def syntactic_matrix(records: Records, alphabet: int, longest: int) -> npt.NDArr
     n = len(records.start) - 1
     out = np.zeros((n, n), dtype=np.int32)
     for i in numba.prange(n):
-        u = i // 2 if i % 2 == 0 else n - 1 - i // 2  # long rows and short rows by turns
+        u = i // 2 if i % 2 == 0 else n - 1 - i // 2  # long rows and short ones in turn: threads finish together
         bits = np.zeros(alphabet, dtype=np.uint64)
         row = np.zeros(longest + 1, dtype=np.int32)
         for v in range(u + 1, n):

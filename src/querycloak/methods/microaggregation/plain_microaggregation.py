@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querycloak.distances.user_bags import flat_bags
+from querycloak.arrays.ragged import Ragged, row_starts
+from querycloak.distances.user_concepts import user_words
 from querycloak.methods.microaggregation._group_release import GroupBags, release_groups
 from querycloak.methods.microaggregation._group_settings import MdavSettings
 from querycloak.methods.microaggregation._grouping import group_bags, refuse_too_few
-from querycloak.methods.microaggregation._quotas import group_slices, quotas
+from querycloak.methods.microaggregation._quotas import quotas
 from querycloak.methods.microaggregation._representative_kernels import representatives
 from querycloak.progress import QUIET, Progress
 
@@ -43,17 +44,16 @@ def plain_microaggregation(
     events = np.flatnonzero(log.event)
     users, user = np.unique(log.user[events], return_inverse=True)
     refuse_too_few(len(users), settings.k, "")
-    bags = flat_bags(user, log.query[events], len(users))
+    bags = user_words(user, log.query[events], len(users))
     grouping = group_bags(bags, settings, progress)
 
     progress.start("writing the groups' logs")
     quota = quotas(grouping.group, bags.weight)
-    start, member = group_slices(grouping.group)
-    length = np.add.reduceat(quota[member], start[:-1])
-    out_start = np.concatenate([[0], np.cumsum(length)])
-    query = bags.original[representatives(bags, start, member, quota, out_start)]
+    groups = Ragged.positions(grouping.group, int(grouping.group.max()) + 1)
+    length = groups.sums(quota[groups.values])
+    query = bags.original[representatives(bags, groups, quota, row_starts(length))]
     group_of_row = np.repeat(np.arange(len(length)), length)
-    size = np.diff(start)
+    size = groups.lengths
     enough = (log.users_per_query() >= settings.min_query_users)[query]
     return release_groups(
         "plain-microaggregation",

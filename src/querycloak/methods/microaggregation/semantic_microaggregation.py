@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querycloak.distances.user_bags import bags_of
+from querycloak.arrays.ragged import Ragged, row_starts
+from querycloak.distances.user_concepts import user_concepts
 from querycloak.methods.microaggregation._group_release import GroupBags, release_groups, with_labels
 from querycloak.methods.microaggregation._group_settings import MdavSettings
 from querycloak.methods.microaggregation._grouping import group_bags, refuse_too_few
-from querycloak.methods.microaggregation._quotas import group_slices, quotas
+from querycloak.methods.microaggregation._quotas import quotas
 from querycloak.methods.microaggregation._representative_kernels import representatives
 from querycloak.progress import QUIET, Progress
 
@@ -60,15 +61,14 @@ def semantic_microaggregation(
     known = concepts.known()
     users, user = np.unique(known.user, return_inverse=True)
     refuse_too_few(len(users), settings.k, "with a concept")
-    bags = bags_of(user, known.concept, len(users), taxonomy)
+    bags = user_concepts(user, known.concept, len(users), taxonomy)
     grouping = group_bags(bags, settings, progress)
 
     progress.start("writing the groups' logs")
     quota = quotas(grouping.group, bags.weight)
-    start, member = group_slices(grouping.group)
-    length = np.add.reduceat(quota[member], start[:-1])
-    out_start = np.concatenate([[0], np.cumsum(length)])
-    node = representatives(bags, start, member, quota, out_start)
+    groups = Ragged.positions(grouping.group, int(grouping.group.max()) + 1)
+    length = groups.sums(quota[groups.values])
+    node = representatives(bags, groups, quota, row_starts(length))
     query, queries, labels = _draw(log, known, bags.original[node], taxonomy, settings.min_query_users, random)
     left_out = ~np.isin(log.user, users)
     bags_out = GroupBags(users, grouping.group, np.repeat(np.arange(len(length)), length), query, queries)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from querycloak.arrays.ragged import Ragged
 from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.lexicon import Lexicon
 from querycloak.mapping.words import clauses
@@ -51,14 +52,8 @@ def word_microaggregation(
     categories = taxonomy if directory is None else directory.taxonomy
     lexicon = Lexicon(categories, None if directory is None else directory.site_count)
     found = [[lexicon.words[w].concept for words in clauses(q) for w in words] for q in log.queries.to_list()]
-    count = np.array([len(f) for f in found], dtype=np.int64)
-    flat = np.fromiter((c for f in found for c in f), np.int32, int(count.sum()))
-    first = np.cumsum(count) - count
     row = np.flatnonzero(log.event)
-    length = count[log.query[row]]
-    ends = np.cumsum(length)
-    entry = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first[log.query[row]] - (ends - length), length)
-    category = flat[entry]
-    listed = category != NO_CODE
-    units = Units(np.repeat(row, length)[listed], category[listed], categories)
+    by_row = Ragged.of_lists(found, np.int32).take(log.query[row])
+    listed = by_row.values != NO_CODE
+    units = Units(np.repeat(row, by_row.lengths)[listed], by_row.values[listed], categories)
     return release_by_categories("word-microaggregation", log, settings, random, progress, units)

@@ -112,7 +112,7 @@ class StreamEngine:
         return [(self._user_names[user], *self._texts.pop(record)) for record, user in pairs]
 
     def push_codes(self, user: Int32s, node: Int32s) -> Departures:
-        """Let records enter that are codes: user int32[n] (>= 0), node int32[n] of `tree`."""
+        """Let coded records enter: user int32[n] (>= 0), node int32[n] of `tree`; return those that leave."""
         if len(user) != len(node):
             raise ValueError("user and node must have the same length")
         if len(node) and not (int(node.min()) >= 0 and int(node.max()) < len(self.tree)):
@@ -123,39 +123,39 @@ class StreamEngine:
         done, parts = 0, []
         room = max(256, 2 * len(user) if len(user) < 65536 else len(user) + len(user) // 8)
         while done < len(user) or self._state.counts[kernels.PENDING] >= 0:
-            out = np.empty((room, 4), dtype=np.int64)
+            out = np.empty((room, kernels.OUT_COLUMNS), dtype=np.int64)
             entered, left = kernels.run(self._state, self._most, user[done:], node[done:], out)
             done += entered
             parts.append(out[:left])
             self._make_room()
-        out = np.concatenate(parts) if parts else np.empty((0, 4), dtype=np.int64)
+        out = np.concatenate(parts) if parts else np.empty((0, kernels.OUT_COLUMNS), dtype=np.int64)
         return Departures(
             out[:, kernels.RECORD], out[:, kernels.NEW_USER], out[:, kernels.CANDIDATES], out[:, kernels.DELAY]
         )
 
     def waiting_per_level(self) -> list[int]:
-        """Count the waiting users by the depth of their node: entry 0 is the unclassified branch, the last the cut."""
-        sizes = self._state.nodes[:, kernels.TOKENS + 1]
+        """Count the waiting users by the depth of their node: index 0 is the unclassified branch, the last the cut."""
+        sizes = self._state.nodes[:, kernels.TOKENS + kernels.SIZE]
         counts = np.bincount(self.tree.depths()[: len(sizes)], weights=sizes, minlength=self.depth + 1)
         return [int(n) for n in counts]
 
     def bag_sizes(self) -> Int32s:
         """int32[nodes that hold something]: how many queries wait in each."""
-        sizes = self._state.nodes[:, kernels.RECORDS + 1]
+        sizes = self._state.nodes[:, kernels.RECORDS + kernels.SIZE]
         return np.asarray(sizes[sizes > 0], dtype=np.int32)
 
     def waiting_records(self) -> npt.NDArray[np.int64]:
         """int64[waiting]: running numbers of the records that wait, sorted."""
-        rows = self._in_use(kernels.RECORD_FREE, kernels.NODE)
-        return np.sort(rows[:, kernels.ID_HIGH].astype(np.int64) << 31 | rows[:, kernels.ID_LOW])
+        records = self._in_use(kernels.RECORD_FREE, kernels.NODE)
+        return np.sort(records[:, kernels.ID_HIGH].astype(np.int64) << 31 | records[:, kernels.ID_LOW])
 
     def waiting_users(self) -> Int32s:
         """int32[waiting]: codes of the users that wait, sorted, with repetitions."""
-        rows = self._in_use(kernels.TOKEN_FREE, kernels.TOKEN_NODE + self.tree.width)
-        return np.sort(rows[:, kernels.TOKEN_USER + self.tree.width])
+        tokens = self._in_use(kernels.TOKEN_FREE, kernels.TOKEN_NODE + self.tree.width)
+        return np.sort(tokens[:, kernels.TOKEN_USER + self.tree.width])
 
     def _in_use(self, free: int, link: int) -> Int32s:
-        """Return the rows of `waits` that are not in a free list."""
+        """Return the rows of `waits` that are not in a free list: counts[free] is its head, column `link` the rest."""
         waits = self._state.waits[: int(self._state.counts[kernels.SLOT_TOP])]
         used = np.ones(len(waits), dtype=np.bool_)
         slot = int(self._state.counts[free])
@@ -165,39 +165,45 @@ class StreamEngine:
         return waits[used]
 
     def _words(self) -> npt.NDArray[np.uint32]:
+        """Draw the next random words of the kernels."""
         return self.random.words(WORDS).view(np.uint32)
 
     def _follow_tree(self) -> None:
-        """Take in the nodes that were added to the tree since the last batch."""
+        """Add rows for the nodes that were added to the tree since the last batch."""
         state, tree = self._state, self.tree
         if len(tree) == len(state.nodes):
             return
         new = _node_rows(tree, len(state.nodes))
         sets = tree.sets  # read after the rows: another thread may add nodes, whose sets are counted before
         if sets > len(state.sets):
-            rows = sets + sets // 2 + 64
-            state = state._replace(sets=_grown(state.sets, rows), tally=_grown(state.tally, rows))
+            room = sets + sets // 2 + 64
+            state = state._replace(sets=_grown(state.sets, room), tally=_grown(state.tally, room))
         state.tally[new[:, kernels.CHAIN], kernels.INDEXED] = 1  # the sets of depth 1 always are
         self._state = state._replace(nodes=np.concatenate([state.nodes, new]))
 
     def _make_room(self) -> None:
-        """Grow what may be too small for the next record, and refill the random words."""
+        """Grow what may be too small for the next record, and refill the random words.
+
+        The reserve is what `kernels._has_room` asks for before each record: after this call the next one always fits,
+        and `run` makes progress. It is an upper bound, not what a record takes; room that is never touched takes no
+        memory. Arrays grow to twice their size, so that all growing together costs a constant per record.
+        """
         state, counts, width = self._state, self._state.counts, self.tree.width
         top, largest = int(counts[kernels.ARENA_TOP]), int(counts[kernels.LARGEST])
         most = min(self.k, int(counts[kernels.WAITING])) + 2
-        reserve = width * (10 * max(largest, 4) + 24 * most)
+        reserve = width * (10 * max(largest, kernels.SMALLEST) + 24 * most)
         if len(state.arena) - top < reserve:
             if top + 2 * reserve >= 1 << 31:
                 raise ParameterError(
                     f"{self.waiting:,} records wait: too many for one engine; choose a smaller k or depth."
                 )
             arena = np.empty(min(max(2 * len(state.arena), top + 4 * reserve), (1 << 31) - 1), dtype=np.int32)
-            arena[:top] = state.arena[:top]  # the rest is not touched, and takes no memory until it is
+            arena[:top] = state.arena[:top]
             state = state._replace(arena=arena)
         while len(state.entries) - int(counts[kernels.ENTRIES]) <= 2 * width * most:
             state = _more_entries(state)
         if len(state.waits) <= int(counts[kernels.WAITING]):
-            waits = _lines(2 * len(state.waits), state.waits.shape[1])
+            waits = _aligned_table(2 * len(state.waits), state.waits.shape[1])
             waits[: len(state.waits)] = state.waits
             state = state._replace(waits=waits)
         if len(state.draws) - int(counts[kernels.CURSOR]) < 2 * kernels.SPARE_DRAWS:
@@ -218,10 +224,10 @@ class StreamEngine:
 
 
 class SelfAdjusting(StreamEngine):
-    """Algorithm 1: a record leaves from its own node, or else from the deepest branch above with users enough.
+    """Algorithm 1: a record leaves from its own node, or else from the deepest branch above with enough users.
 
-    With `hold`, which is ours, the latter only while more than that many records wait in its top-level category: more
-    of them then find users enough in their own.
+    `hold` is ours: a record leaves from a branch only while more than `hold` records wait in its top-level category.
+    More records then find enough users in their own node.
     """
 
     def __init__(
@@ -281,6 +287,7 @@ def _check_whole(name: str, value: object, least: int, *, below: int = 1 << 31) 
 
 
 def _empty(k: int, width: int) -> kernels.Machine:
+    """Return a machine in which nothing waits, without random words."""
     counts = np.full(kernels.COUNTS, -1, dtype=np.int64)
     zeros = (kernels.ARENA_TOP, kernels.LARGEST, kernels.ENTRY_TOP, kernels.ENTRIES, kernels.SLOT_TOP)
     counts[[*zeros, kernels.WAITING, kernels.SEEN, kernels.CURSOR]] = 0
@@ -288,10 +295,10 @@ def _empty(k: int, width: int) -> kernels.Machine:
     return kernels.Machine(
         nodes=np.empty((0, kernels.CHAIN + width), np.int32),
         tally=np.zeros((0, 2), np.int32),
-        sets=np.zeros((0, 6), np.int32),
-        entries=_lines(1024, 8),
+        sets=np.zeros((0, kernels.SET_COLUMNS), np.int32),
+        entries=_aligned_table(1024, kernels.ENTRY_COLUMNS),
         buckets=np.full(1024, -1, dtype=np.int32),
-        waits=_lines(256, kernels.TOKEN_FIRST + 3 * width),
+        waits=_aligned_table(256, kernels.TOKEN_FIRST + 3 * width),
         arena=np.empty(4096, np.int32),
         counts=counts,
         draws=np.empty(0, np.uint32),
@@ -299,7 +306,7 @@ def _empty(k: int, width: int) -> kernels.Machine:
 
 
 def _node_rows(tree: CategoryTree, first: int) -> Int32s:
-    """int32[nodes from `first`, 7 + width]: the rows of `Machine.nodes` for new nodes, their bags empty."""
+    """Return the rows of `Machine.nodes` for the nodes from `first` on, int32[n, CHAIN + width], with empty bags."""
     chains, length = tree.chains(first)
     out = np.zeros((len(chains), kernels.CHAIN + tree.width), dtype=np.int32)
     out[:, kernels.LENGTH] = length
@@ -307,8 +314,12 @@ def _node_rows(tree: CategoryTree, first: int) -> Int32s:
     return out
 
 
-def _lines(rows: int, columns: int) -> Int32s:
-    """int32[rows, columns or some more]: zeros; a row begins with a line of the processor's cache."""
+def _aligned_table(rows: int, columns: int) -> Int32s:
+    """Return zeros, int32[rows, columns], of which no row crosses a line of the processor's cache without need.
+
+    The first row begins at a line of 64 bytes. Rows longer than a line are widened to whole lines; the columns added
+    are not used. Shorter ones are as they are: `entries` has two to a line.
+    """
     line = 16
     columns = -(-columns // line) * line if columns > line else columns
     room = np.zeros(rows * columns + line, dtype=np.int32)
@@ -317,16 +328,18 @@ def _lines(rows: int, columns: int) -> Int32s:
 
 
 def _grown(array: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
+    """Return a copy with more rows, the new ones zero."""
     out = np.zeros((rows, *array.shape[1:]), dtype=array.dtype)
     out[: len(array)] = array
     return out
 
 
 def _more_entries(state: kernels.Machine) -> kernels.Machine:
-    entries = _lines(2 * len(state.entries), 8)
+    """Double the table of entries. Entries keep their rows, so that tokens still point at them; buckets are new."""
+    entries = _aligned_table(2 * len(state.entries), kernels.ENTRY_COLUMNS)
     entries[: len(state.entries)] = state.entries
     buckets = np.full(len(entries), -1, dtype=np.int32)
     top = int(state.counts[kernels.ENTRY_TOP])
-    used = np.flatnonzero(entries[:top, kernels.PLACES + 1] > 0).astype(np.int32)
+    used = np.flatnonzero(entries[:top, kernels.PLACES + kernels.SIZE] > 0).astype(np.int32)
     kernels.rehash(entries, buckets, used)
     return state._replace(entries=entries, buckets=buckets)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak._version import __version__
+from querycloak.arrays.ragged import Ragged
 from querycloak.errors import InputError
 from querycloak.logs.query_log import NO_CODE, QueryLog
 from querycloak.methods.suppression._click_graph_kernels import disconnect
@@ -120,11 +121,8 @@ def _joined(
 ) -> npt.NDArray[np.bool_]:
     """Choose the queries to remove so that no two of those left share a document: bool[distinct queries]."""
     keep = left[query]
-    query, document = query[keep], document[keep]
-    start = np.searchsorted(query, np.arange(len(left) + 1)).astype(np.int64)
-    order = np.argsort(document, kind="stable")
-    post_start = np.searchsorted(document[order], np.arange(int(document.max(initial=-1)) + 2)).astype(np.int64)
-    return disconnect(start, document, post_start, query[order].astype(np.int32))
+    documents_of = Ragged.of(query[keep], document[keep], len(left))
+    return disconnect(documents_of, documents_of.inverted(int(document.max(initial=-1)) + 1))
 
 
 def _hosts(urls: pl.Series) -> tuple[npt.NDArray[np.int64], pl.Series]:

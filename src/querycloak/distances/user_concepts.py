@@ -1,9 +1,9 @@
-"""Users as bags of concepts, laid out as flat arrays for the distance kernels.
+"""Users with their counted concepts and their part of the taxonomy, laid out as flat arrays for the distance kernels.
 
 >>> from querycloak.knowledge.taxonomy import Taxonomy
 >>> t = Taxonomy.from_parents([-1, 0, 1, 1], [["top"], ["sports"], ["diving"], ["surfing"]])
->>> b = bags_of(np.array([0, 0, 0, 1]), np.array([2, 2, 3, 3]), 2, t)
->>> b.node[b.start[0]:b.start[1]].tolist(), b.times[b.start[0]:b.start[1]].tolist()
+>>> users = user_concepts(np.array([0, 0, 0, 1]), np.array([2, 2, 3, 3]), 2, t)
+>>> users.node[: users.start[1]].tolist(), users.times[: users.start[1]].tolist()
 ([2, 3], [2, 1])
 """
 
@@ -14,22 +14,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.ragged import CountedRows
 from querycloak.distances._distance_kernels import MOST_CONCEPTS, SCALE, user_trees
 from querycloak.errors import InputError
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["Bags", "bags_of", "distance_table", "flat_bags", "part_of"]
+__all__ = ["UserConcepts", "distance_table", "part_of", "user_concepts", "user_words"]
 
 Ints = npt.NDArray[np.integer[Any]]
 
 
-class Bags(NamedTuple):
-    """n users as bags of concepts over the part of a taxonomy that they use.
+class UserConcepts(NamedTuple):
+    """n users with their counted concepts, over the part of a taxonomy that they use.
 
     Nodes are numbered again, in the depth-first order of the taxonomy, root at 0: only concepts that some user has, and
-    their ancestors, take part. `original` gives a node's index in the taxonomy.
+    their ancestors, take part. start, node, times are `CountedRows`; tree_start and the three arrays after it are the
+    smallest subtree that holds the user's concepts and the root, with what walks need at each node of it.
     """
 
     start: npt.NDArray[np.int64]
@@ -47,7 +49,7 @@ class Bags(NamedTuple):
     tree_least: npt.NDArray[np.int32]
     """int32[t], smallest depth of a concept of the user at or below the node"""
     tree_skip: npt.NDArray[np.int32]
-    """int32[t], entries of the user's own subtree at the node: where to go on if the node is of no interest"""
+    """int32[t], entries of the user's own subtree at the node: how far to step if the node is of no interest"""
     parent: npt.NDArray[np.int32]
     """int32[a], -1 for the root"""
     depth: npt.NDArray[np.int32]
@@ -70,17 +72,16 @@ def distance_table(height: int) -> npt.NDArray[np.int32]:
     return np.asarray(table, dtype=np.int32)
 
 
-def bags_of(user: Ints, concept: Ints, n: int, taxonomy: Taxonomy) -> Bags:
+def user_concepts(user: Ints, concept: Ints, n: int, taxonomy: Taxonomy) -> UserConcepts:
     """Count the concepts of n users; `concept` has no -1."""
-    owner, node, count = _count(user, concept, len(taxonomy))
-    original = np.arange(len(taxonomy), dtype=np.int32)
-    return _assemble(owner, node, count, n, taxonomy.parent, taxonomy.depth, original)
+    rows = CountedRows.of(user, concept, n)
+    return _assemble(rows, taxonomy.parent, taxonomy.depth, np.arange(len(taxonomy), dtype=np.int32))
 
 
-def flat_bags(user: Ints, word: Ints, n: int) -> Bags:
+def user_words(user: Ints, word: Ints, n: int) -> UserConcepts:
     """Count words that are only equal or different (δ is 0 or 1): a taxonomy of one level.
 
-    `original` gives the word of a node; -1 for the root.
+    `original` is the word of a node; -1 for the root.
     """
     words, code = np.unique(word, return_inverse=True)
     parent = np.zeros(len(words) + 1, dtype=np.int32)
@@ -88,36 +89,24 @@ def flat_bags(user: Ints, word: Ints, n: int) -> Bags:
     depth = np.ones(len(words) + 1, dtype=np.int32)
     depth[0] = 0
     original = np.concatenate([[-1], words]).astype(np.int32)
-    owner, node, count = _count(user, code + 1, len(words) + 1)
-    return _assemble(owner, node, count, n, parent, depth, original)
+    return _assemble(CountedRows.of(user, code + 1, n), parent, depth, original)
 
 
-def part_of(bags: Bags, users: npt.NDArray[np.int64]) -> Bags:
-    """Return the bags of some users only, over the nodes that these use."""
-    length = bags.start[users + 1] - bags.start[users]
-    ends = np.cumsum(length)
-    entry = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(bags.start[users] - (ends - length), length)
-    owner = np.repeat(np.arange(len(users)), length)
-    return _assemble(owner, bags.node[entry], bags.times[entry], len(users), bags.parent, bags.depth, bags.original)
-
-
-def _count(user: Ints, node: Ints, width: int) -> tuple[Ints, Ints, npt.NDArray[np.int64]]:
-    """Count equal (user, node): owner, node and count of each, by owner and node."""
-    pairs, count = np.unique(user.astype(np.int64) * width + node, return_counts=True)
-    return pairs // width, pairs % width, count.astype(np.int64)
+def part_of(everyone: UserConcepts, users: npt.NDArray[np.int64]) -> UserConcepts:
+    """Return the concepts of some users only, over the nodes that these use."""
+    rows = CountedRows(everyone.start, everyone.node, everyone.times).take(users)
+    return _assemble(rows, everyone.parent, everyone.depth, everyone.original)
 
 
 def _assemble(
-    owner: Ints,
-    node: Ints,
-    count: npt.NDArray[np.int64],
-    n: int,
+    rows: CountedRows,
     parent: npt.NDArray[np.int32],
     depth: npt.NDArray[np.int32],
     original: npt.NDArray[np.int32],
-) -> Bags:
-    """Lay out counted (owner, node), in order; nodes that nobody uses are left out."""
-    weight = np.bincount(owner, weights=count, minlength=n).astype(np.int64)
+) -> UserConcepts:
+    """Lay out counted nodes; those that nobody uses are left out."""
+    node = rows.values
+    weight = rows.uncounted.sums(rows.counts)
     if weight.max(initial=0) >= MOST_CONCEPTS:
         raise InputError(
             f"One user has {int(weight.max()):,} concepts: fewer than {MOST_CONCEPTS:,} are expected. "
@@ -134,8 +123,7 @@ def _assemble(
     number = np.cumsum(active, dtype=np.int64) - 1
     new_parent = np.where(kept == 0, -1, number[parent[kept]]).astype(np.int32)
     new_depth = np.ascontiguousarray(depth[kept])
-    start = np.searchsorted(owner, np.arange(n + 1)).astype(np.int64)
     nodes = number[node].astype(np.int32)
-    trees = user_trees(start, nodes, new_parent, new_depth)
+    trees = user_trees(rows.start, nodes, new_parent, new_depth)
     delta = distance_table(int(new_depth.max(initial=0)))
-    return Bags(start, nodes, count, weight, *trees, new_parent, new_depth, delta, original[kept])
+    return UserConcepts(rows.start, nodes, rows.counts, weight, *trees, new_parent, new_depth, delta, original[kept])
