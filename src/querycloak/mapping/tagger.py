@@ -23,7 +23,7 @@ MAX_WORD: Final = 64
 """Longer words are no words; they are tagged as unknown nouns."""
 
 CAPITAL: Final = "capital"
-"""In the file, in the place of a tag: words that are known only with a capital."""
+"""In the file, instead of a tag: the words that are known only with a capital."""
 
 NUMBER_CHARACTERS: Final = frozenset("0123456789-,.:/%$")
 
