@@ -44,9 +44,9 @@ _VERB_AFTER_NOUN_AT_END = re.compile("(?<=[dagn])v$")
 def word_class(word: str, tag: str, known: bool) -> str:
     """Return the letter of a word's class from its tag; `known` = the tag comes from the lexicon, not from the ending.
 
-    The tagger has one tag per word, the most frequent one in newspapers; queries are mostly lists of nouns. So the third
-    person ("plays", "bears") counts as a plural, and an unknown word whose ending looks like that of a verb or an adverb
-    ("-ate", "-ly") counts as a noun.
+    The tagger has one tag per word, the most frequent one in newspapers; queries are mostly lists of nouns. So the
+    third person ("plays", "bears") counts as a plural, and an unknown word whose ending looks like that of a verb or
+    an adverb ("-ate", "-ly") counts as a noun.
     """
     if word in DETERMINERS or tag in _DETERMINER_TAGS:
         return "d"
