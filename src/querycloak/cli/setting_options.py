@@ -74,7 +74,9 @@ class _SettingsCommand(TyperCommand):
         parser = self.make_parser(ctx)
         parser.ignore_unknown_options = True
         values = parser.parse_args(list(args))[0]
-        made = self.generate_options(values, asks_help=not args or bool(values.get("help")))
+        shows_help = self.get_help_option(ctx)
+        asks_help = not args or (shows_help is not None and bool(values.get(shows_help.name or "")))
+        made = self.generate_options(values, asks_help=asks_help)
         own = {flag for option in self.params for flag in option.opts}
         ctx.meta[GENERATED] = [option for option in made if own.isdisjoint(option.opts)]
         try:
@@ -194,7 +196,11 @@ def _annotation(setting: Mapping[str, Any], title: str, several: bool) -> Any:
         return Annotated[str | None, option(flag, metavar=f"{_metavar(setting)},…")]
     if kind is bool:
         return Annotated[bool | None, option(f"{flag}/--no-{flag[2:]}")]
-    return Annotated[Any, option(flag, parser=partial(convert, kind=kind, flag=flag), metavar=_metavar(setting))]
+
+    def read(text: str) -> Any:
+        return convert(text, kind, flag)
+
+    return Annotated[Any, option(flag, parser=read, metavar=_metavar(setting))]
 
 
 def describe_options(settings: type[Settings]) -> list[str]:
