@@ -78,7 +78,7 @@ def test_a_foreign_log_is_refused(log, tmp_path):
         (["--method", "swep"], ["no method 'swep'", "Did you mean 'sweep'"]),
         (["--method", "sweep", "--min-query-users", "0"], ["--min-query-users must be an integer >= 1, got 0"]),
         (["--method", "sweep", "--min-query-users", "x"], ["--min-query-users must be an integer, got 'x'"]),
-        (["--method", "sweep", "--min-query-users"], ["--min-query-users needs a value"]),
+        (["--method", "sweep", "--min-query-users"], ["'--min-query-users' requires an argument"]),
         (["--method", "sweep", "--columns", "user"], ["--columns takes role=column pairs"]),
         (["--method", "sweep", "--columns", "user=uid,query=Query"], ["'uid'", "AnonID"]),
         (["--method", "sweep", "--seed", "-1"], ["seed must be an integer >= 0"]),

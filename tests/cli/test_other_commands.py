@@ -21,10 +21,27 @@ def test_help_teaches_and_loads_nothing_heavy():
         "from querycloak.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print(sorted({'numpy', 'polars', 'numba', 'textblob', 'nltk'} & set(sys.modules)))"
+        "print(sorted({'numpy', 'polars', 'numba', 'scipy', 'jinja2', 'psutil', 'textblob'} & set(sys.modules)))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip().endswith("[]")
+
+
+def test_a_method_loads_no_statistics_and_no_templates(tmp_path):
+    log = tmp_path / "log.tsv"
+    log.write_text("user\tquery\n" + "".join(f"u{i % 9}\tquery {i % 5}\n" for i in range(90)))
+    words = ["querycloak", "anonymize", str(log), "-m", "sweep", "-o", str(tmp_path / "release.tsv")]
+    code = (
+        f"import sys; sys.argv = {words!r}\n"
+        "from querycloak.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as end: print(end.code)\n"
+        # Numba loads the bare package `scipy`
+        "heavy = {'scipy.special', 'scipy.stats', 'scipy.cluster', 'jinja2', 'textblob', 'nltk'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("0\n[]")
 
 
 def test_help_is_quick():

@@ -140,7 +140,7 @@ def test_sites_of_a_directory_stand_for_their_category():
     shown = [[directory.taxonomy.label(c) if c >= 0 else "-" for c in found.of(q)] for q in range(len(queries))]
     assert shown == [["Opera"], ["Chess"], ["Chess", "Games"], ["-"], ["Chess"]]
     assert [list(mapper.concepts(query)) for query in queries] == [found.of(q) for q in range(len(queries))]
-    assert "in place of its words" in mapper.explain("kings.com")[0][1][0]
+    assert "instead of its words" in mapper.explain("kings.com")[0][1][0]
 
 
 def test_a_foreign_directory_is_refused():

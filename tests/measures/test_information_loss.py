@@ -6,50 +6,60 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import information_loss as naive
+from reference import information_loss as reference
 from samples import sample_log
 
 import querycloak as qc
 from querycloak.logs.query_log import QueryLog
-from querycloak.measures._ward_kernels import ward
 from querycloak.measures.clusters import Tree, partition_distance
-
-REAL = st.floats(0.01, 1)
 
 
 @st.composite
-def distances(draw, values=REAL):
+def distances(draw):
+    """Distances with many ties."""
     n = draw(st.integers(2, 12))
-    drawn = draw(st.lists(values, min_size=n * n, max_size=n * n))
+    drawn = draw(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=n * n, max_size=n * n))
     d = np.triu(np.array(drawn, dtype=np.float64).reshape(n, n), 1)
     return d + d.T
 
 
-@given(st.one_of(distances(), distances(st.sampled_from([0.0, 0.5, 1.0]))))
-def test_ward_equals_the_naive_twin_with_ties(d) -> None:
-    merged, height = ward(d * d)
-    expected = naive.ward((d * d).tolist())
-    assert [(int(i), int(j)) for i, j in merged] == [(i, j) for i, j, _ in expected]
-    assert height.tolist() == [h for _, _, h in expected]
+def untied(n, seed):
+    d = np.triu(np.random.default_rng(seed).uniform(0.01, 1, (n, n)), 1)
+    return d + d.T
 
 
-@given(distances(), st.integers(1, 12))
-def test_heights_add_up_to_the_inner_sum_of_squares(d, clusters) -> None:
-    n = len(d)
-    clusters = min(clusters, n)
+def parts_of(label):
+    return {frozenset(np.flatnonzero(label == c).tolist()) for c in set(label.tolist())}
+
+
+@given(st.integers(1, 14), st.integers(0, 10**6))
+def test_every_cut_equals_the_reference_where_no_two_distances_are_equal(n, seed) -> None:
+    d = untied(n, seed)
+    merges = reference.ward((d * d).tolist())
     tree = Tree(d)
-    parts = naive.cut(naive.ward((d * d).tolist()), n, clusters)
-    assert tree.within()[n - clusters] == pytest.approx(naive.inner((d * d).tolist(), parts))
-    label = tree.cut(clusters)
-    assert len(set(label.tolist())) == clusters
-    assert {frozenset(np.flatnonzero(label == c).tolist()) for c in set(label.tolist())} == set(map(frozenset, parts))
+    assert np.diff(tree.within()).tolist() == pytest.approx([h / 2 for _, _, h in merges])
+    for clusters in range(1, n + 1):
+        label = tree.cut(clusters)
+        assert parts_of(label) == set(map(frozenset, reference.cut(merges, n, clusters)))
+        assert all(min(np.flatnonzero(label == c)) == c for c in set(label.tolist()))
+
+
+@given(distances())
+def test_heights_add_up_to_the_inner_sum_of_squares_with_ties(d) -> None:
+    n = len(d)
+    tree = Tree(d)
+    for clusters in range(1, n + 1):
+        parts = parts_of(tree.cut(clusters))
+        assert len(parts) == clusters
+        inner = reference.inner((d * d).tolist(), parts)
+        assert tree.within()[n - clusters] == pytest.approx(inner, abs=1e-12)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
-def test_partition_distance_equals_the_naive_twin(pairs) -> None:
+def test_partition_distance_equals_the_reference(pairs) -> None:
     a, b = [p[0] for p in pairs], [p[1] for p in pairs]
     found = partition_distance(np.array(a), np.array(b))
-    assert found == pytest.approx(naive.partition_distance(a, b), abs=1e-12)
+    assert found == pytest.approx(reference.partition_distance(a, b), abs=1e-12)
     assert 0 <= found <= 1
     assert found == pytest.approx(partition_distance(np.array(b), np.array(a)), abs=1e-12)
 

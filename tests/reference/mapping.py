@@ -1,6 +1,6 @@
 """The mapping of queries as section 4.1 of Batet et al. 2013 reads, one plain step after the other.
 
-It tags with `textblob.en.tag` itself, looks through all labels for every span, and remembers nothing.
+It tags with TextBlob (`textblob.en.tag`), looks through all labels for every span, and remembers nothing.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import unicodedata
 import warnings
 from typing import TYPE_CHECKING
 
+import pytest
 import Stemmer
-from textblob.en import lexicon as textblob_lexicon
-from textblob.en import tag as textblob_tag
 
 from querycloak.knowledge.wordnet import irregular_nouns
 from querycloak.mapping.stopwords import DETERMINERS, SHORT_WORDS, STOP_WORDS
@@ -21,6 +20,8 @@ from querycloak.mapping.words import address_words
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
 
+textblob = pytest.importorskip("textblob.en")  # what uses this module is skipped where TextBlob is missing
+textblob_lexicon, textblob_tag = textblob.lexicon, textblob.tag
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", ResourceWarning)  # TextBlob leaves the file of its lexicon open
     textblob_lexicon.load()

@@ -9,6 +9,7 @@ from samples import sample_log
 
 from querycloak.evaluation.compare import compare, plan_runs
 from querycloak.evaluation.workbench import Workbench
+from querycloak.report.html import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SECTIONS = 8
@@ -16,9 +17,9 @@ SECTIONS = 8
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    place = tmp_path_factory.mktemp("comparison")
-    compare(Workbench(sample_log()), plan_runs(["sweep"], {"min_query_users": [1, 2, 30]}), place)
-    return place / "report.html"
+    folder = tmp_path_factory.mktemp("comparison")
+    found = compare(Workbench(sample_log()), plan_runs(["sweep"], {"min_query_users": [1, 2, 30]}), folder)
+    return write_report(found, folder)
 
 
 @pytest.mark.slow

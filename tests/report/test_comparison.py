@@ -1,5 +1,13 @@
 from __future__ import annotations
 
+import dataclasses
+import re
+from html.parser import HTMLParser
+
+import pytest
+from places import ROOT
+from sample_releases import statement
+
 from querycloak.attacks.result import AttackResult
 from querycloak.evaluation.comparison import UTILITY, Comparison, Run, recommend
 from querycloak.evaluation.comparison_files import comparison_csv, run_from_json, run_to_json
@@ -53,10 +61,74 @@ def test_csv_has_one_line_per_number():
     assert "x,m,attack,a,0.1" in text
 
 
-def test_the_page_escapes_what_it_shows():
-    page = html_report(comparison(Run(name="<b>x</b>", method="m", settings={}, error="<script>alert(1)</script>")))
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><script>alert(1)</script>",
+    "</style><img src=x onerror=alert(1)>",
+    "</svg><iframe src=https://example.org>",
+    '" onload="alert(1)',
+    "' onmouseover='alert(1)",
+    "{{ 7 * 7 }}{% raw %}{# x #}",
+    "]]><b>&amp;</b><!--",
+]
+
+
+class Elements(HTMLParser):
+    """Collects the elements of a page, and the attributes that run something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.handlers: list[str] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.names.add(tag)
+        self.handlers += [name for name, value in attrs if name.startswith("on") or "javascript:" in (value or "")]
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def hostile_comparison(text):
+    promised = dataclasses.replace(
+        statement(), model=text, covers=(text,), settings={text: text}, parameters={text: 1}, dropped={text: 3}
+    )
+    attack = AttackResult(attack=text, rate=0.1, low=0, high=1, guess=0, bound=0.5, targets=9)
+    scores = (
+        Score(measure=UTILITY, value=0.1, better="lower"),
+        Score(measure=text, value=0.5, better="higher"),
+    )
+    made = Run(
+        name=text, method=text, settings={"k": 2}, attacks=(attack,), scores=scores, statement=promised,
+        seconds={text: 1.0}, group_sizes={2: 4}, topics={text: 0.5},
+    )  # fmt: skip
+    failed = Run(name=text + "2", method=text, settings={}, error=text)
+    return Comparison(
+        version=text, log={text: 1}, seed=1, max_risk=0.2, repeat=text, topics={text: 0.4}, runs=(made, failed)
+    )
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_names_are_shown_and_never_run(text):
+    page = html_report(hostile_comparison(text))
+    found, plain = Elements(), Elements()
+    found.feed(page)
+    plain.feed(html_report(hostile_comparison("harmless")))
+    assert found.names <= plain.names
+    assert found.handlers == []
+    assert "".join(found.texts).count(text) >= 15
+
+
+def test_no_template_switches_escaping_off():
+    for path in (ROOT / "src/querycloak/report/templates").iterdir():
+        assert not re.search(r"\|\s*safe|autoescape|Markup", path.read_text())
+
+
+def test_the_page_forbids_scripts_and_requests():
+    page = html_report(comparison(run("x", 0.1, 0.2)))
+    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
     assert "<script" not in page
-    assert "<b>x" not in page
 
 
 def test_a_comparison_in_which_all_failed_still_has_a_page():

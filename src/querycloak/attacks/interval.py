@@ -1,4 +1,4 @@
-"""The 95 % interval of a rate (Wilson's score interval), and the results that attacks give.
+"""The 95 % interval of a rate (Wilson's score interval), and the result of an attack.
 
 >>> low, high = wilson(0.5, 100)
 >>> round(low, 3), round(high, 3)
@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from querycloak.attacks.result import AttackResult
 
@@ -21,11 +21,23 @@ if TYPE_CHECKING:
 __all__ = ["result_of", "wilson"]
 
 
+CONFIDENCE: Final = 0.95
+
+
 def wilson(rate: float, targets: int) -> tuple[float, float]:
-    """Return the 95 % interval of a rate seen over so many targets; (0, 1) over none."""
+    """Return the 95 % interval of a rate seen over so many targets; (0, 1) over none.
+
+    A rate is the mean chance of being right, so `rate * targets` is an expected number of successes and need not be
+    whole: an attacker who must choose between three equal candidates is right with chance 1/3. SciPy's
+    `binomtest(...).proportion_ci(method="wilson")` takes whole successes only; this is the same formula, with the
+    expected number in their place. Chances vary no more than draws of 0 and 1 with the same mean, so the interval is
+    too wide rather than too narrow.
+    """
     if targets == 0:
         return 0.0, 1.0
-    z2 = 1.959964**2
+    from scipy.special import ndtri
+
+    z2 = float(ndtri((1 + CONFIDENCE) / 2)) ** 2
     middle = (rate + z2 / (2 * targets)) / (1 + z2 / targets)
     half = math.sqrt(z2 * (rate * (1 - rate) / targets + z2 / (4 * targets**2))) / (1 + z2 / targets)
     return max(0.0, middle - half), min(1.0, middle + half)
@@ -40,7 +52,7 @@ def result_of(
     names_users: bool = True,
     details: dict[str, float] | None = None,
 ) -> AttackResult:
-    """Sum up success: float64[targets], the chance of being right on each target."""
+    """Return the result of an attack from success: float64[targets], the chance of being right on each target."""
     targets = len(success)
     rate = float(success.mean()) if targets else 0.0
     low, high = wilson(rate, targets)

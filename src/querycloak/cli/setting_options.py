@@ -1,17 +1,27 @@
-"""Options made from a settings class: field `min_query_users`, option `--min-query-users`, with its help and check."""
+"""Options generated from settings classes: field `min_query_users`, option `--min-query-users`, with help and check.
+
+Which settings a command takes depends on the method that its arguments name. A command of this module first lets the
+ordinary parser read its own options and skip what it does not know, which tells the method; then it adds the options
+of that method's settings, and parses the arguments in full. Typer makes the options, as if each setting were a
+parameter of a function, so that parsing, conversion, `--help` and errors are the same as for all other options.
+"""
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import typer
+import typer.main
 from typer.core import TyperCommand
 
 from querycloak.catalog import METHODS, STREAM_METHODS, describe_settings, method
 from querycloak.errors import ParameterError, UnknownNameError, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping
 
     from typer import Context
 
@@ -30,6 +40,8 @@ __all__ = [
 
 GIVEN = "querycloak.settings"
 """Where a command finds the settings given on the command line, in `context.meta`."""
+GENERATED = "querycloak.options"
+"""Where a command keeps the options generated for this run, in `context.meta`."""
 
 
 def given_settings(context: Context) -> dict[str, Any]:
@@ -38,87 +50,157 @@ def given_settings(context: Context) -> dict[str, Any]:
 
 
 class _SettingsCommand(TyperCommand):
-    """A command that takes the options of a settings class next to its own, and shows them with `--help`."""
+    """A command whose options depend on what its arguments name."""
 
-    def settings_for(self, args: Sequence[str]) -> tuple[str, type[Settings]] | None:
-        """Return the title and the settings class that these arguments ask for; None where they name none."""
+    chosen: str = ""
+    """the method whose options were added, where it is one"""
+
+    def generate_options(self, values: Mapping[str, Any], *, asks_help: bool) -> list[Any]:
+        """Return the options to add, given the values of the command's own options; None = not given."""
         raise NotImplementedError
 
+    def owner_of(self, field: str) -> str:
+        """Say whose setting this is, where the command does not take it here; empty where it is nobody's."""
+        owner = next((m for m in (METHODS | STREAM_METHODS).values() if field in _fields(m.settings)), None)
+        return f"is an option of {owner.name}" if owner else ""
+
+    def get_params(self, ctx: Context) -> list[Any]:  # type: ignore[override]
+        """Return the command's own options and the generated ones."""
+        return [*super().get_params(ctx), *ctx.meta.get(GENERATED, ())]
+
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Take the settings out, and leave the rest to the ordinary parser."""
-        chosen = self.settings_for(args)
-        if chosen is not None:
-            title, settings = chosen
-            ctx.meta[GIVEN], args = _take(settings, args)
-            lines = "\n\n".join(describe_options(settings))
-            self.epilog = f"**{title}**\n\n{lines}"
-        return super().parse_args(ctx, args)
+        """Read the command's own options, generate those of the settings, then parse all."""
+        ctx.meta[GENERATED] = []
+        parser = self.make_parser(ctx)
+        parser.ignore_unknown_options = True
+        values = parser.parse_args(list(args))[0]
+        shows_help = self.get_help_option(ctx)
+        asks_help = not args or (shows_help is not None and bool(values.get(shows_help.name or "")))
+        made = self.generate_options(values, asks_help=asks_help)
+        own = {flag for option in self.params for flag in option.opts}
+        ctx.meta[GENERATED] = [option for option in made if own.isdisjoint(option.opts)]
+        try:
+            rest = super().parse_args(ctx, args)
+        except Exception as error:
+            # The parser's "no such option" has no public class; it alone lists possibilities.
+            if hasattr(error, "possibilities") and (flag := getattr(error, "option_name", "")):
+                raise self._no_such_option(ctx, flag) from None
+            raise
+        names = [option.name for option in ctx.meta[GENERATED]]
+        found = {name: ctx.params.pop(name) for name in names}
+        ctx.meta[GIVEN] = {name: value for name, value in found.items() if value is not None}
+        return rest
+
+    def _no_such_option(self, ctx: Context, flag: str) -> UserError:
+        mine = sorted(option.opts[0] for option in ctx.meta[GENERATED])
+        owner = self.owner_of(_field(flag))
+        if owner:
+            return UserError(f"{flag} {owner}" + (f"; {self.chosen} has: {', '.join(mine)}." if self.chosen else "."))
+        known = [name for option in self.get_params(ctx) for name in (*option.opts, *option.secondary_opts)]
+        return UnknownNameError.of(f"option of {ctx.info_name}", flag, [name for name in known if name[:2] == "--"])
 
 
 class MethodCommand(_SettingsCommand):
     """A command with `--method NAME` that also takes the options of that method."""
 
-    def settings_for(self, args: Sequence[str]) -> tuple[str, type[Settings]] | None:
-        """Look for `--method`, and refuse an option of another method with a word on whose it is."""
-        name = _value_of(args, ("--method", "-m"))
-        if name is not None:
+    def generate_options(self, values: Mapping[str, Any], *, asks_help: bool) -> list[Any]:
+        """Return the options of the method named; without one, refuse, or say in the help which there are."""
+        name = values.get("method")
+        self.epilog = None
+        if isinstance(name, str):
             found = method(name)
-            _refuse_options_of_others(found.name, found.settings, args)
-            return f"Options of {found.name}", found.settings
-        if args and not {"-h", "--help"} & set(args):
-            raise UserError(f"Choose a method with --method: {', '.join(sorted(METHODS))}.")
+            self.chosen = found.name
+            return _options_of(f"Options of {found.name}", describe_settings(found.settings))
         names = ", ".join(sorted(METHODS))
+        if not asks_help:
+            raise UserError(f"Choose a method with --method: {names}.")
         self.epilog = f"Methods: {names}.\n\nTheir options: `querycloak anonymize --method NAME --help`."
-        return None
+        return []
 
 
 class StreamCommand(_SettingsCommand):
     """The command that anonymizes a stream."""
 
-    def settings_for(self, args: Sequence[str]) -> tuple[str, type[Settings]]:
-        """Return the settings of the stream method named, or of the default."""
-        name = _value_of(args, ("--method", "-m")) or "self-adjusting"
+    default: ClassVar = "self-adjusting"
+
+    def generate_options(self, values: Mapping[str, Any], *, asks_help: bool) -> list[Any]:  # noqa: ARG002
+        """Return the options of the stream method named, or of the default."""
+        name = values.get("method")
+        name = name if isinstance(name, str) else self.default
         if name not in STREAM_METHODS:
             raise UnknownNameError.of("stream method", name, STREAM_METHODS)
-        _refuse_options_of_others(name, STREAM_METHODS[name].settings, args)
-        return f"Options of {name}", STREAM_METHODS[name].settings
+        self.chosen = name
+        return _options_of(f"Options of {name}", describe_settings(STREAM_METHODS[name].settings))
 
 
 class GenerateCommand(_SettingsCommand):
     """The command that generates a log."""
 
-    def settings_for(self, args: Sequence[str]) -> tuple[str, type[Settings]]:  # noqa: ARG002
-        """Return the settings of the generator."""
+    def generate_options(self, values: Mapping[str, Any], *, asks_help: bool) -> list[Any]:  # noqa: ARG002
+        """Return the options of the generator."""
         from querycloak.generator.settings import Generate
 
-        return "Shape of the log", Generate
+        return _options_of("Shape of the log", describe_settings(Generate))
 
 
-class CompareCommand(TyperCommand):
-    """A command in which every setting of a method is an option with several values, kept as text."""
+class CompareCommand(_SettingsCommand):
+    """A command in which every setting of the methods named is an option with several values, kept as text."""
 
-    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Take out the options that are settings of any of the methods named."""
-        named = _value_of(args, ("--methods",)) or "all"
-        chosen = METHODS if named == "all" else [method(name.strip()).name for name in named.split(",")]
-        flags = {_flag(s["name"]) for name in chosen for s in describe_settings(method(name).settings)}
-        own = {flag for option in self.params for flag in option.opts}
-        flags -= own
-        _refuse_options_of_unchosen(flags | own, args)
-        given: dict[str, str] = {}
-        rest: list[str] = []
-        words = iter(args)
-        for word in words:
-            flag, equals, value = word.partition("=")
-            if flag not in flags:
-                rest.append(word)
-                continue
-            values = value if equals else next(words, None)
-            if values is None:
-                raise UserError(f"{flag} needs values, separated by commas.")
-            given[_field(flag)] = values
-        ctx.meta[GIVEN] = given
-        return super().parse_args(ctx, rest)
+    def owner_of(self, field: str) -> str:
+        """Say whose setting it is, where that method is not compared."""
+        owner = super().owner_of(field)
+        return f"{owner}, which is not among --methods" if owner else ""
+
+    def generate_options(self, values: Mapping[str, Any], *, asks_help: bool) -> list[Any]:  # noqa: ARG002
+        """Return an option for each setting of the methods named, in the panel of its method."""
+        named = values.get("methods")
+        all_of_them = not isinstance(named, str) or named == "all"
+        chosen = sorted(METHODS) if all_of_them else [method(name.strip()).name for name in str(named).split(",")]
+        takes: dict[str, list[str]] = {}  # field → methods
+        described: dict[str, dict[str, Any]] = {}
+        for name in dict.fromkeys(chosen):
+            for setting in describe_settings(method(name).settings):
+                takes.setdefault(setting["name"], []).append(name)
+                described.setdefault(setting["name"], setting)
+        panels: dict[str, list[dict[str, Any]]] = {}
+        for field, methods in takes.items():
+            title = f"Settings of {methods[0]}" if len(methods) == 1 else "Settings of several methods"
+            panels.setdefault(title, []).append(described[field])
+        return [option for title, fields in panels.items() for option in _options_of(title, fields, several=True)]
+
+
+def _options_of(title: str, settings: Iterable[Mapping[str, Any]], *, several: bool = False) -> list[Any]:
+    """Return an option for each setting described, shown in a panel; with `several`, of values separated by commas."""
+
+    def take(**_: Any) -> None:
+        pass
+
+    made = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY, default=None)
+    parameters = [made(s["name"], annotation=_annotation(s, title, several)) for s in settings]
+    take.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    app = typer.Typer(add_completion=False)
+    app.command()(take)
+    return list(typer.main.get_command(app).params)
+
+
+def _annotation(setting: Mapping[str, Any], title: str, several: bool) -> Any:
+    """Return the annotation from which Typer makes the option; its value is None where it is not given."""
+    flag, kind = _flag(setting["name"]), setting["type"]
+    option = partial(
+        typer.Option,
+        help=f"{setting['help']} ({_default(setting['default'])})",
+        rich_help_panel=title,
+        show_default=False,
+    )
+    if several:
+        return Annotated[str | None, option(flag, metavar=f"{_metavar(setting)},…")]
+    if kind is bool:
+        return Annotated[bool | None, option(f"{flag}/--no-{flag[2:]}")]
+
+    def read(text: str) -> Any:
+        return convert(text, kind, flag)
+
+    return Annotated[Any, option(flag, parser=read, metavar=_metavar(setting))]
 
 
 def describe_options(settings: type[Settings]) -> list[str]:
@@ -126,12 +208,15 @@ def describe_options(settings: type[Settings]) -> list[str]:
     lines = []
     for s in describe_settings(settings):
         flag = _flag(s["name"])
-        if s["type"] is bool:
-            flag += f" / --no-{flag[2:]}"
-        else:
-            flag += " " + ("|".join(s["choices"]) if s["choices"] else s["type"].__name__.upper())
+        flag += f" / --no-{flag[2:]}" if s["type"] is bool else f" {_metavar(s)}"
         lines.append(f"`{flag}` {s['help']} ({_default(s['default'])})")
     return lines
+
+
+def _metavar(setting: Mapping[str, Any]) -> str:
+    if setting["type"] is bool:
+        return "yes|no"
+    return "|".join(setting["choices"]) if setting["choices"] else str(setting["type"].__name__).upper()
 
 
 def _default(value: object) -> str:
@@ -147,29 +232,11 @@ def _flag(field: str) -> str:
 
 
 def _field(flag: str) -> str:
-    return flag.removeprefix("--").replace("-", "_")
+    return flag.removeprefix("--").removeprefix("no-").replace("-", "_")
 
 
-def _take(settings: type[Settings], args: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """Split the arguments into settings and the rest."""
-    kinds = {_flag(s["name"]): s["type"] for s in describe_settings(settings)}
-    given: dict[str, Any] = {}
-    rest: list[str] = []
-    words = iter(args)
-    for word in words:
-        flag, equals, value = word.partition("=")
-        if flag in kinds and kinds[flag] is bool and not equals:
-            given[_field(flag)] = True
-        elif flag in kinds:
-            text = value if equals else next(words, None)
-            if text is None:
-                raise UserError(f"{flag} needs a value.")
-            given[_field(flag)] = convert(text, kinds[flag], flag)
-        elif flag.startswith("--no-") and kinds.get("--" + flag[5:]) is bool:
-            given[_field("--" + flag[5:])] = False
-        else:
-            rest.append(word)
-    return given, rest
+def _fields(settings: type[Settings]) -> set[str]:
+    return {s["name"] for s in describe_settings(settings)}
 
 
 def convert(text: str, kind: type, flag: str) -> Any:
@@ -181,32 +248,3 @@ def convert(text: str, kind: type, flag: str) -> Any:
     except (ValueError, KeyError):
         words = {int: "an integer", float: "a number", bool: "yes or no"}.get(kind, f"of type {kind.__name__}")
         raise ParameterError.of(flag, words, text) from None
-
-
-def _refuse_options_of_others(name: str, settings: type[Settings], args: Sequence[str]) -> None:
-    """Say whose option it is, where one belongs to another method."""
-    mine = {s["name"] for s in describe_settings(settings)}
-    flags = {_field(w.partition("=")[0]) for w in args if w.startswith("--")} - mine
-    for other in (METHODS | STREAM_METHODS).values() if flags else ():
-        theirs = flags & {s["name"] for s in describe_settings(other.settings)}
-        if theirs:
-            there_are = ", ".join(_flag(field) for field in sorted(mine)) or "none"
-            stray = _flag(min(theirs))
-            raise UserError(f"{stray} is an option of {other.name}; {name} has: {there_are}.")
-
-
-def _refuse_options_of_unchosen(known: set[str], args: Sequence[str]) -> None:
-    """Say whose option it is, where one belongs to a method that is not compared."""
-    stray = [flag for word in args if (flag := word.partition("=")[0]).startswith("--") and flag not in known]
-    for flag in stray:
-        for other in (METHODS | STREAM_METHODS).values():
-            if _field(flag) in {s["name"] for s in describe_settings(other.settings)}:
-                raise UserError(f"{flag} is an option of {other.name}, which is not among --methods.")
-
-
-def _value_of(args: Sequence[str], flags: tuple[str, ...]) -> str | None:
-    for i, arg in enumerate(args):
-        flag, equals, value = arg.partition("=")
-        if flag in flags:
-            return value if equals else (args[i + 1] if i + 1 < len(args) else None)
-    return None

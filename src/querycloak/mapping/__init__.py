@@ -15,7 +15,7 @@ _HOME = {"Mapper": "mapper", "QueryConcepts": "mapper", "map_log": "mapper", "Tr
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for when it is asked for."""
+    """Import a name when it is first used."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 __all__ = ["EventCategories", "Resolver", "query_categories"]
 
 Resolver = Callable[[str], str | Sequence[str] | None]
-"""Gives the result addresses of a query, the most significant first; promoted results are not among them."""
+"""A function from a query to the addresses of its results, the most significant first, without promoted ones."""
 
 _SKIPPED: Final = r"(^|\.)wikipedia\.org$"
-"""Hosts about everything: they stand in one category of the directory whatever the page is about."""
+"""Hosts about everything: the directory lists them in one category, whatever a page is about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +56,9 @@ def query_categories(
 ) -> EventCategories:
     """Find the category of every query event (Erola and Castellà-Roca, sections IV-A and IV-B).
 
-    An event's site is that of its best-ranked click that the directory lists; without one, that of the first result
-    the resolver gives which it lists. Only the domain is looked up, and Wikipedia is skipped. Without a directory, the
-    log's own category paths are used.
+    An event's site is its best-ranked click that the directory lists; without one, the first of the resolver's results
+    that the directory lists. Only the domain is looked up, and Wikipedia is skipped. Without a directory, the category
+    paths of the log are used.
     """
     if directory is None:
         return _own_categories(log)

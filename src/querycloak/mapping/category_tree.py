@@ -1,4 +1,4 @@
-"""The tree of categories that a stream has shown so far: a path becomes a node, and a node has a chain of sets."""
+"""The tree of the categories seen so far in a stream: a path becomes a node, and a node has a chain of sets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["UNCLASSIFIED", "CategoryTree", "split_path"]
 Int32s = npt.NDArray[np.int32]
 
 UNCLASSIFIED: Final[tuple[str, ...]] = ()
-"""Path of what could not be classified: a top-level branch of its own."""
+"""Path of what could not be classified: a separate top-level branch."""
 
 ROOT_NAMES: Final = frozenset({"top"})
 """A first level of this name is the root, and not counted."""
@@ -92,5 +92,5 @@ class CategoryTree:
         return out, length
 
     def depths(self) -> Int32s:
-        """int32[nodes]: depth of each node after the cut; 0 = unclassified."""
+        """Return the depth of each node after the cut: int32[nodes], 0 = unclassified."""
         return np.array(self._depths, dtype=np.int32)

@@ -51,11 +51,11 @@ _ENDINGS: Final = (
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _NOT_FOUND: Final = (NO_CODE, "")
 _WORDS_KEPT: Final = 1_000_000
-"""Words remembered at most; then the memory starts again."""
+"""Words remembered at most; then all are forgotten."""
 
 
 class Word:
-    """What the mapper knows about a word, whatever query it stands in."""
+    """What the mapper knows about a word, in any query."""
 
     __slots__ = ("concept", "letter", "singulars", "stem", "stop", "tag", "text")
 
@@ -73,7 +73,7 @@ class Word:
 
 
 class Lexicon:
-    """The labels of a taxonomy, ready to be found."""
+    """The labels of a taxonomy, indexed for look-up."""
 
     def __init__(self, taxonomy: Taxonomy, weight: npt.NDArray[Any] | None = None) -> None:
         """Read all labels; `weight` is one number per concept, such as its sites (default: the size of its subtree)."""
@@ -94,7 +94,7 @@ class Lexicon:
             self._add([(part, concept) for text, concept in labels for part in _parts(text)])
 
     def _add(self, labels: list[tuple[str, int]]) -> None:
-        """Add labels behind those there are: what is there already stays."""
+        """Add labels with lower priority than those already there."""
         first = dict(reversed(labels))  # the first of equal labels overwrites the later
         new = {text: first[text] for text, _ in labels if text and text not in self._exact}
         self._exact.update(new)
@@ -140,7 +140,7 @@ class Lexicon:
         return words[0].concept if len(words) == 1 else self._find(words)[0]
 
     def how(self, words: Sequence[Word]) -> str:
-        """Tell how words match their label: 'label', 'singular' or 'stem'; empty = not at all."""
+        """Return how words match their label: 'label', 'singular' or 'stem'; empty = not at all."""
         return self._find(words)[1]
 
     def _find(self, words: Sequence[Word]) -> tuple[int, str]:
@@ -159,7 +159,7 @@ class Lexicon:
         return _NOT_FOUND if concept is None else (concept, "stem")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what every process loads for itself."""
+        """Return the state to pickle, without what every process loads for itself."""
         return {k: v for k, v in self.__dict__.items() if k not in {"_tagger", "words", "_singular_of"}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -168,7 +168,7 @@ class Lexicon:
 
 
 class _Words(dict[str, Word]):
-    """Words that were seen, and how to make another."""
+    """The words seen so far; a new one is made when it is first asked for."""
 
     def __init__(self, make: Callable[[str], Word]) -> None:
         super().__init__()
@@ -201,7 +201,7 @@ def irregular_nouns() -> dict[str, str]:
 
 
 def _in_order(taxonomy: Taxonomy, weight: npt.NDArray[Any] | None) -> list[tuple[str, int]]:
-    """Return (label, concept) so that of those with the same label the one to take comes first."""
+    """Return (label, concept) pairs; of those with the same label the one to use comes first."""
     flat = list(chain.from_iterable(taxonomy.labels))
     concept = np.repeat(np.arange(len(taxonomy)), np.fromiter(map(len, taxonomy.labels), np.int64, len(taxonomy)))
     if taxonomy.sense is not None:

@@ -1,4 +1,4 @@
-"""Queries without a category: classified by the mapping, each distinct query once while it is remembered."""
+"""Paths for queries without a category, by the mapping; recent queries are remembered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REMEMBERED: Final = 200_000
 
 
 class MappedPaths:
-    """Finds the path of a query in a taxonomy; the head of the queries costs nothing the second time."""
+    """Finds the path of a query in a taxonomy; a query that is remembered is not mapped again."""
 
     def __init__(self, mapper: Mapper) -> None:
         self._mapper = mapper
@@ -39,7 +39,7 @@ class MappedPaths:
             if len(self._known) >= REMEMBERED:
                 for old in list(self._known)[: REMEMBERED // 2]:
                     del self._known[old]
-        self._known[query] = found  # the last used stand last
+        self._known[query] = found  # the most recently used come last
         return found
 
 

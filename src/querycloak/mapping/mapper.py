@@ -1,4 +1,4 @@
-"""From queries to concepts: the pipeline, once per distinct query, in memory and over all cores."""
+"""From queries to concepts: the whole pipeline, once per distinct query, on all cores where that pays."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ __all__ = ["Mapper", "QueryConcepts", "map_log"]
 
 DEFAULT_MODE: Final[Mode] = "segments"
 _QUERIES_KEPT: Final = 100_000
-"""Queries remembered one by one at most; then the memory starts again."""
+"""Queries remembered one by one at most; then all are forgotten."""
 _BLOCK: Final = 20_000
-"""Queries that are mapped in one go, between two words of progress."""
+"""Queries mapped between two reports of progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class QueryConcepts:
         return found
 
     def mapped(self) -> npt.NDArray[np.bool_]:
-        """bool[n]: whether a query has any concept."""
+        """Return whether each query has any concept: bool[n]."""
         return np.logical_or.reduceat(self.concept != NO_CODE, self.start[:-1]) if len(self) else np.zeros(0, np.bool_)
 
 
@@ -84,8 +84,8 @@ class Mapper:
         """Read the labels of the taxonomy.
 
         `weight` is one number per concept that chooses among equal labels. With a `directory` of sites in this
-        taxonomy, a query that is the address of a listed site stands for the site's category, and `weight` is by
-        default the number of sites.
+        taxonomy, a query that is the address of a listed site has the site's category as its concept, and `weight` is
+        by default the number of sites.
         """
         if mode not in MODES:
             raise UnknownNameError.of("mapping mode", mode, MODES)
@@ -133,7 +133,7 @@ class Mapper:
     ) -> QueryConcepts:
         """Map distinct queries, in the order given. `workers` is the number of processes (default: as many as pay).
 
-        The result of the last call is kept, so that to map the queries of the same log again costs nothing.
+        The result of the last call is kept: mapping the queries of the same log again costs nothing.
         """
         import polars as pl
 
@@ -159,7 +159,7 @@ class Mapper:
             progress.advance(len(texts))
 
     def _in_processes(self, queries: pl.Series, count: int, progress: Progress) -> list[Block] | None:
-        """Map in other processes; None where they cannot be had."""
+        """Map in other processes; return None where they cannot be started."""
         blocks = []
         try:
             with Workers(self.lexicon, self.mode, count) as pool:
@@ -167,7 +167,7 @@ class Mapper:
                     blocks.append(block)
                     progress.advance(len(block[0]))
         except WorkerError:
-            progress.note("Mapping goes on in one process: further ones could not be started.")
+            progress.note("Mapping continues in one process: no others could be started.")
             progress.start("mapping queries to concepts", len(queries))
             return None
         return blocks
@@ -182,7 +182,7 @@ class Mapper:
         return NO_CODE if site is None else int(categorise([site.site], self.directory)[0])
 
     def _look_up_sites(self, queries: pl.Series, found: QueryConcepts) -> QueryConcepts:
-        """Put the category in place of the words for queries that are addresses of listed sites."""
+        """Replace the concepts of queries that are addresses of listed sites by the site's category."""
         if self.directory is None:
             return found
         from querycloak.mapping.sites import categorise, site_of_query
@@ -231,8 +231,8 @@ def map_text(text: str, lexicon: Lexicon, mode: str) -> tuple[int, ...]:
 def read_query(text: str, lexicon: Lexicon) -> list[tuple[list[Word], str, tuple[tuple[int, int], ...]]]:
     """Return the clauses of a query: words, their classes, and the noun phrases.
 
-    A query without a noun phrase has one all the same, its last word that is no stop word and no number: people search
-    for "swim" and "sexy" too.
+    In a query without a noun phrase, the last word that is no stop word and no number counts as one: people also search
+    for "swim" and "sexy".
     """
     known = lexicon.words
     out = []

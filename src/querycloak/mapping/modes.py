@@ -22,7 +22,7 @@ Mode = Literal["segments", "phrases"]
 
 
 class Unit(NamedTuple):
-    """A semantic unit: words start .. end - 1 of a clause, and what they stand for."""
+    """A semantic unit: words start .. end - 1 of a clause, and their concept."""
 
     start: int
     end: int

@@ -39,7 +39,7 @@ _SERVE: Final = "from querycloak.mapping.parallel import serve; serve()"
 
 
 class WorkerError(Exception):
-    """A worker did not start or did not answer; the caller goes on alone."""
+    """A worker did not start or did not answer; the caller continues without workers."""
 
 
 def workers_for(queries: int, asked: int | None) -> int:
@@ -61,7 +61,7 @@ class Workers:
     """Processes that map blocks of queries; a context manager."""
 
     def __init__(self, lexicon: Lexicon, mode: str, count: int) -> None:
-        """Start the processes and hand each the labels."""
+        """Start the processes and send the labels to each."""
         self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
         self._all: list[subprocess.Popen[bytes]] = []
         task = pickle.dumps((lexicon, mode))
@@ -85,7 +85,7 @@ class Workers:
             raise WorkerError from error
 
     def map(self, queries: pl.Series, size: int) -> Iterator[Block]:
-        """Map blocks of `size` queries, and give the results in order."""
+        """Map blocks of `size` queries, and yield the results in order."""
         with ThreadPoolExecutor(len(self._all)) as threads:
             starts = range(0, len(queries), size)
             yield from threads.map(lambda start: self._ask(queries[start : start + size].to_list()), starts)
@@ -111,20 +111,20 @@ class Workers:
         self._end()
 
     def _end(self) -> None:
-        """End the workers: each stops when its input ends."""
+        """End the workers."""
         for worker in self._all:
             for pipe in (worker.stdin, worker.stdout):
                 if pipe is not None:
                     try:
                         pipe.close()
-                    except OSError:  # what was not written any more is not wanted any more
+                    except OSError:  # a worker that died: its unwritten input is of no use
                         continue
             worker.kill()
             worker.wait()
 
 
 def serve() -> None:
-    """Be a worker: read the labels, then map every block that comes, until the input ends."""
+    """Run as a worker: read the labels, then map each block of queries until the input ends."""
     from querycloak.mapping.mapper import map_text
 
     source, sink = sys.stdin.buffer, sys.stdout.buffer

@@ -8,9 +8,9 @@ here is a string with one letter per word, and a phrase is a match of `PHRASE`.
 letter   class
 =======  ==========================================================================
 d        determiner or possessive: begins a phrase
-r        adverb: may stand inside a phrase
-a        adjective or participle: may stand inside a phrase
-c        number or single letter: may stand inside a phrase
+r        adverb: may be inside a phrase
+a        adjective or participle: may be inside a phrase
+c        number or single letter: may be inside a phrase
 g        word in -ing that may be a noun: may end a phrase, unless a determiner follows
 n        noun, or a word the tagger does not know: may end a phrase
 v        verb: ends the phrase before it
@@ -44,8 +44,9 @@ _VERB_AFTER_NOUN_AT_END = re.compile("(?<=[dagn])v$")
 def word_class(word: str, tag: str, known: bool) -> str:
     """Return the letter of a word's class from its tag; `known` = the tag comes from the lexicon, not from the ending.
 
-    The tagger knows one tag a word, that of newspapers, and queries are lists of nouns. So the third person ("plays",
-    "bears") counts as a plural, and a guess by ending that an unknown word is a verb or adverb ("-ate", "-ly") as none.
+    The tagger has one tag per word, the most frequent one in newspapers; queries are mostly lists of nouns. So the
+    third person ("plays", "bears") counts as a plural, and an unknown word whose ending looks like that of a verb or
+    an adverb ("-ate", "-ly") counts as a noun.
     """
     if word in DETERMINERS or tag in _DETERMINER_TAGS:
         return "d"
@@ -65,12 +66,12 @@ def word_class(word: str, tag: str, known: bool) -> str:
 
 
 def read_classes(classes: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return the classes of a clause, fixed by their neighbours, and its noun phrases; short clauses are remembered."""
+    """Return the classes of a clause, corrected by neighbours, and its noun phrases; short clauses are remembered."""
     return _remembered(classes) if len(classes) <= _SHORT else _read(classes)
 
 
 def in_context(classes: str) -> str:
-    """Mend the classes of a clause by their neighbours.
+    """Return the classes of a clause, corrected by their neighbours.
 
     A word in -ing before a determiner is a verb ("stores offering the new Apple phones"); a verb at the end of a
     clause, after a noun, an adjective or a determiner, is a noun ("baby sleep").
@@ -93,8 +94,8 @@ def noun_phrases(classes: str) -> tuple[tuple[int, int], ...]:
 
 
 def _read(classes: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    mended = in_context(classes)
-    return mended, noun_phrases(mended)
+    corrected = in_context(classes)
+    return corrected, noun_phrases(corrected)
 
 
 _remembered = lru_cache(maxsize=100_000)(_read)

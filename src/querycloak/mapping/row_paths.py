@@ -1,4 +1,4 @@
-"""The category path of each row: the category column where there is one, else what the mapping says of the query."""
+"""The category path of each row: the category column where there is one, else the concept of the query."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class RowPaths:
     paths: list[tuple[str, ...]]
 
     def nodes(self, tree: CategoryTree) -> npt.NDArray[np.int32]:
-        """int32[n]: the node of each row, cut to the depth of the tree."""
+        """Return the node of each row, cut to the depth of the tree: int32[n]."""
         node = np.array([tree.node(path) for path in self.paths], dtype=np.int32)
         return node[self.code] if len(node) else np.zeros(0, dtype=np.int32)
 
     def classified(self) -> npt.NDArray[np.bool_]:
-        """bool[n]: whether a row has a category."""
+        """Return whether each row has a category: bool[n]."""
         known = np.array([path != UNCLASSIFIED for path in self.paths], dtype=np.bool_)
         return known[self.code] if len(known) else np.zeros(0, dtype=np.bool_)
 

@@ -49,7 +49,7 @@ def categorise(urls: Sequence[str] | pl.Series, directory: SiteDirectory) -> npt
 
 
 def _settle(left: pl.DataFrame, site: pl.Expr, directory: SiteDirectory, out: npt.NDArray[np.int32]) -> pl.DataFrame:
-    """Write the category of the addresses whose site is listed; give the others back."""
+    """Write the category of the addresses whose site is listed; return the others."""
     found = left.with_columns(site=site).join(directory.sites, on="site", how="left", maintain_order="left")
     known = found.drop_nulls("category")
     out[known["row"].to_numpy()] = known["category"].to_numpy()
@@ -82,7 +82,7 @@ _WORD: Final = re.compile(r"[a-z]+|\d+")
 def site_of_query(text: str) -> SiteQuery | None:
     """Recognise a query that is a web address.
 
-    'http://' and 'www.' may be missing; after 'www' spaces may stand for the dots. A mail address is none.
+    'http://' and 'www.' may be missing; after 'www' there may be spaces instead of dots. A mail address is not one.
     """
     if "." not in text and "www" not in text[:12].lower():
         return None

@@ -52,5 +52,5 @@ SHORT_WORDS: Final = _words(
 
 The others are function words in some language (in, it, us, la, de) or symbols whose commonest sense is a chemical
 element or a unit (ca is calcium before California). Chosen by reading the first sense of all labels of two letters in
-WordNet. Words of one letter and numbers never stand for themselves.
+WordNet. Words of one letter and numbers never name a concept by themselves.
 """

@@ -1,10 +1,10 @@
-"""The part of speech of a word, by TextBlob's English tagger, without its slow import.
+"""The part of speech of a word: a lexicon of known words, and a guess from the ending for all others.
 
-`textblob.en.tag(text, tokenize=False)` looks every word up in a lexicon and guesses unknown ones by their ending: it
-passes neither the contextual nor the morphological rules on, so that the tag of a lower-case word does not depend on
-its neighbours. A tag per word, computed once, is therefore the same as tagging the query. The package `textblob`
-imports nltk, which takes more than a second; its module `_text`, which holds the tagger, takes 0.03 s by itself, and
-the lexicon 0.1 s. `tests/mapping/test_tagger.py` compares with `textblob.en.tag`.
+The words and their tags are those of Brill's tagger (1992) with additions, as TextBlob carries them: the tag that a
+word has most often in the Brown corpus and the Penn Treebank (tagger-NOTICE.txt; `tools/build_tagger.py` builds
+the file). The tags are those of `textblob.en.tag(query, tokenize=False)`: that function passes neither contextual nor
+morphological rules on, so that the tag of a lower-case word does not depend on its neighbours, and a tag per word,
+computed once, is the same as tagging each query. `tests/mapping/test_tagger.py` compares the two.
 
 One addition: queries are mostly typed in lower case, so a word that the lexicon knows only with a capital ("Paris",
 "Irish") is tagged as a proper noun, NNP.
@@ -12,39 +12,69 @@ One addition: queries are mostly typed in lower case, so a word that the lexicon
 
 from __future__ import annotations
 
+import gzip
 from functools import cache
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from pathlib import Path
-from typing import Any, Final
+from importlib.resources import files
+from typing import Final
 
 __all__ = ["Tagger"]
 
 MAX_WORD: Final = 64
 """Longer words are no words; they are tagged as unknown nouns."""
 
+CAPITAL: Final = "capital"
+"""In the file, instead of a tag: the words that are known only with a capital."""
+
+NUMBER_CHARACTERS: Final = frozenset("0123456789-,.:/%$")
+
+ENDINGS: Final = (
+    (("ate", "ify", "ise", "ize"), "VBP"),
+    (("ed",), "VBN"),
+    (("able", "al", "ful", "ible", "ient", "ish", "ive", "less", "tic", "ous"), "JJ"),
+)
+"""The first that fits decides; after these, a hyphen makes an adjective, and then come -s, -ly and -ing."""
+
 
 @cache
-def _textblob() -> tuple[Any, dict[str, str]]:
-    """Load TextBlob's tagger alone, and its lexicon: word → tag."""
-    package = find_spec("textblob")
-    if package is None or not package.submodule_search_locations:
-        raise ModuleNotFoundError("No module named 'textblob': install it to tag queries.", name="textblob")
-    folder = Path(package.submodule_search_locations[0])
-    spec = spec_from_file_location("querycloak.mapping._textblob", folder / "_text.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    lines = (folder / "en" / "en-lexicon.txt").read_text("utf-8").splitlines()
-    pairs = (line.split(" ")[:2] for line in lines if line and not line.startswith(";;;"))
-    return module, dict(pair for pair in pairs if len(pair) == 2)
+def _words() -> tuple[dict[str, str], frozenset[str]]:
+    """Read the lexicon: lower-case word → tag, and the words that are known only with a capital."""
+    packed = files("querycloak.mapping").joinpath("tagger-words.txt.gz").read_bytes()
+    tags: dict[str, str] = {}
+    capitals: frozenset[str] = frozenset()
+    for line in gzip.decompress(packed).decode().splitlines():
+        tag, *words = line.split(" ")
+        if tag == CAPITAL:
+            capitals = frozenset(words)
+        else:
+            tags.update(dict.fromkeys(words, tag))
+    return tags, capitals
+
+
+def guess(word: str) -> str:
+    """Return the tag of a word that the lexicon does not know, from its characters.
+
+    >>> guess("flurbing"), guess("24/7"), guess("e-flurb"), guess("flurbs"), guess("flurbous")
+    ('VBG', 'CD', 'JJ', 'NNS', 'JJ')
+    """
+    if word and NUMBER_CHARACTERS.issuperset(word):
+        return "CD"
+    for endings, tag in ENDINGS:
+        if word.endswith(endings):
+            return tag
+    if "-" in word:
+        return "JJ"
+    if word.endswith("s") and not word.endswith(("is", "ss")):
+        return "NNS"
+    if word.endswith("ly"):
+        return "RB"
+    return "VBG" if word.endswith("ing") else "NN"
 
 
 class Tagger:
-    """Gives Penn Treebank tags to lower-case words."""
+    """Finds the Penn Treebank tags of lower-case words."""
 
     def __init__(self) -> None:
-        self._module, self._lexicon = _textblob()
+        self._tags, self._capitals = _words()
 
     def tag(self, word: str) -> tuple[str, bool]:
         """Return the tag of a lower-case word, and whether the lexicon knows the word.
@@ -54,10 +84,9 @@ class Tagger:
         """
         if len(word) > MAX_WORD:
             return "NN", False
-        known = self._lexicon.get(word)
+        known = self._tags.get(word)
         if known is not None:
             return known, True
-        if word.capitalize() in self._lexicon:
+        if word.capitalize() in self._capitals:
             return "NNP", True
-        tag: str = self._module.find_tags([word], lexicon=self._lexicon, language="en")[0][1]
-        return tag, False
+        return guess(word), False

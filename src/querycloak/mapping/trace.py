@@ -108,7 +108,7 @@ class Trace:
             return []
         if self.category == NO_CODE:
             return [self.site]
-        return [f"{self.site} → {self.taxonomy.path(self.category, ' / ')} (in place of its words)"]
+        return [f"{self.site} → {self.taxonomy.path(self.category, ' / ')} (instead of its words)"]
 
     def _matches(self, clause: ClauseTrace) -> list[str]:
         lines = []

@@ -50,7 +50,7 @@ def fold(text: str) -> str:
 
 
 def clauses(text: str) -> list[list[str]]:
-    """Return the words of each clause: what stands between marks such as commas, and each web address for itself."""
+    """Return the words of each clause: a stretch between marks such as commas, or a single web address."""
     text = fold(text)
     if "-" in text:
         text = _EXCLUDED.sub("", text)

@@ -14,20 +14,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.measures._ward_kernels import ward
-
 __all__ = ["Tree", "partition_distance"]
 
 Ints = npt.NDArray[np.integer[Any]]
 
 
 class Tree:
-    """The order in which n users merge into clusters."""
+    """The order in which n users merge into clusters, by Ward's criterion (SciPy's `linkage`)."""
 
     def __init__(self, distance: npt.NDArray[np.float64]) -> None:
-        """Cluster by distances: float64[n, n]."""
+        """Cluster by distances: float64[n, n], symmetric, 0 on the diagonal."""
         self.n = len(distance)
-        self._merged, self._height = ward(distance * distance)
+        self._merged, self._height = _merges(distance)
 
     def within(self) -> npt.NDArray[np.float64]:
         """Return the inner sum of squares (sum over pairs of d² / size) with n, n - 1, … 1 clusters: float64[n]."""
@@ -36,8 +34,8 @@ class Tree:
     def best_cut(self) -> int:
         """Choose the number of clusters, 2 to √n, by Calinski and Harabasz 1974; ties: the fewest.
 
-        Above √n the index says little: it grows without bound as clusters shrink to single users. One cluster where all
-        users are at the same place, or fewer than three are there.
+        Above √n the index says little: it grows without bound as clusters shrink to single users. One cluster where
+        there are fewer than three users, or all distances are 0.
         """
         within = self.within()[::-1]  # with 1, 2, … n clusters
         if self.n < 3 or within[0] <= 0:
@@ -51,12 +49,34 @@ class Tree:
     def cut(self, clusters: int) -> npt.NDArray[np.int32]:
         """Return each user's cluster when there are so many: int32[n], the lowest user of the cluster."""
         label = np.arange(self.n, dtype=np.int32)
-        above = label.copy()
+        joined = label.copy()
         for low, high in self._merged[: max(self.n - clusters, 0)].tolist():
-            above[high] = low
-        for i in range(self.n):  # a cluster's number is its lowest user's: those above are settled before
-            label[i] = label[above[i]] if above[i] != i else i
+            joined[high] = low
+        for i in range(self.n):  # joined[i] <= i, so the label it points to is already final
+            label[i] = label[joined[i]]
         return label
+
+
+def _merges(distance: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    """Return the merges, nearest first: int32[n - 1, 2], and their squared heights: float64[n - 1].
+
+    A cluster is called by its lowest user, and the lower of two comes first. A squared height is twice the rise of the
+    inner sum of squares that the merge costs. Merges of equal height come in SciPy's order.
+    """
+    n = len(distance)
+    if n < 2:
+        return np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.float64)
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    steps = linkage(squareform(distance, checks=False), method="ward")
+    lowest = list(range(n))  # of each cluster; step s makes the cluster n + s
+    merged = np.empty((n - 1, 2), dtype=np.int32)
+    for s, (a, b) in enumerate(steps[:, :2].astype(np.int64).tolist()):
+        low, high = sorted((lowest[a], lowest[b]))
+        merged[s] = low, high
+        lowest.append(low)
+    return merged, steps[:, 2] ** 2
 
 
 def _entropy(labels: Ints) -> float:
@@ -67,7 +87,7 @@ def _entropy(labels: Ints) -> float:
 def partition_distance(a: Ints, b: Ints) -> float:
     """Return López de Mántaras' distance of two partitions, 0 to 1 (Batet et al. 2013, eq. 8).
 
-    dPart = (2 H(A, B) - H(A) - H(B)) / H(A, B), H the entropy of a partition; 0 where both are one cluster.
+    dPart = (2 H(A, B) - H(A) - H(B)) / H(A, B), where H is the entropy of a partition; 0 where both are one cluster.
     """
     if len(a) == 0:
         return 0.0

@@ -1,6 +1,6 @@
-"""Charts as SVG that stands in the page: drawn once, by Vega-Lite, with no script and no request.
+"""Charts as SVG inside the page: drawn once, by Vega-Lite, with no script and no request.
 
-Ink takes the colour of the page's text, so that one drawing serves light, dark and paper.
+Texts and axes take the colour of the page's text, so that one drawing serves light, dark and paper.
 """
 
 from __future__ import annotations
@@ -13,29 +13,33 @@ from querycloak.evaluation.comparison import frontier
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from markupsafe import Markup
+
     from querycloak.evaluation.comparison import Comparison, Run
 
 __all__ = ["attack_chart", "group_chart", "risk_chart", "score_chart", "time_chart", "topic_chart"]
 
 _INK: Final = "#010203"
-"""Stands for the colour of text while drawing; no other part of a chart has it."""
+"""The colour of text while drawing, replaced by the page's own afterwards; no other part of a chart has it."""
 _PALETTE: Final = [
     "#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#d4a106", "#9d755d", "#6b8e23", "#c7528e",
     "#2f9aa0", "#8f7ad6",
 ]  # fmt: skip
 _WIDTH: Final = 720
 _HEIGHT: Final = 380
+_ROOM: Final = 36
+"""Room at both sides: texts are measured in one font, and a browser's may be wider."""
 _SHORT: Final = {"k": "k", "epsilon": "ε", "min_query_users": "t", "depth": "ℓ", "hold": "h"}  # noqa: RUF001
 """How a point is labelled by its settings."""
 
 
-def risk_chart(comparison: Comparison) -> str:
+def risk_chart(comparison: Comparison) -> Markup:
     """Draw one point per run: risk to the right, utility upwards; the frontier as a line, the limit as a rule."""
     placed = [r for r in comparison.runs if r.risk is not None and r.utility is not None]
     best = frontier(placed)
     points = [_point(r) for r in sorted(placed, key=lambda r: r not in best)]
     most = max([p["risk"] for p in points] + [comparison.max_risk]) * 1.1
-    _drop_labels_in_the_way(points, most)
+    _drop_covered_labels(points, most)
     edge = [{"risk": r.risk, "utility": r.utility} for r in best]
     x = {"field": "risk", "type": "quantitative", "title": "rate of the worst attack",
          "axis": {"labelExpr": "datum.value > 1 ? '' : format(datum.value, '.0%')"},
@@ -57,7 +61,7 @@ def risk_chart(comparison: Comparison) -> str:
     return _svg({"width": _WIDTH - 160, "height": _HEIGHT, "layer": layers}, "Risk and utility of each run")
 
 
-def attack_chart(runs: Sequence[Run]) -> str:
+def attack_chart(runs: Sequence[Run]) -> Markup:
     """Draw each attack's rate with its interval, and the bound that the statement claims as a tick."""
     values = [
         {"run": r.name, "attack": a.attack, "rate": a.rate, "low": a.low, "high": a.high, "bound": a.bound}
@@ -83,7 +87,7 @@ def attack_chart(runs: Sequence[Run]) -> str:
     return _svg(spec, "Rate of each attack, by run")
 
 
-def score_chart(runs: Sequence[Run]) -> str:
+def score_chart(runs: Sequence[Run]) -> Markup:
     """Draw the measures between 0 and 1, one small picture each."""
     values = [
         {"run": r.name, "measure": s.measure, "value": s.value}
@@ -108,7 +112,7 @@ def score_chart(runs: Sequence[Run]) -> str:
     return _svg(spec, "Utility by measure")
 
 
-def group_chart(runs: Sequence[Run]) -> str:
+def group_chart(runs: Sequence[Run]) -> Markup:
     """Draw how many published users share their log with how many others."""
     values = [
         {"run": r.name, "size": str(min(size, 15)) if size < 15 else "15+", "order": min(size, 15), "users": users}
@@ -133,7 +137,7 @@ def group_chart(runs: Sequence[Run]) -> str:
     return _svg(spec, "Sizes of groups of equal logs")
 
 
-def topic_chart(before: dict[str, float], runs: Sequence[Run]) -> str:
+def topic_chart(before: dict[str, float], runs: Sequence[Run]) -> Markup:
     """Draw the share of the log's largest topics before (bar) and after (a dot per run)."""
     bars = [{"topic": t, "share": v} for t, v in before.items()]
     dots = [{"topic": t, "share": v, "method": r.method} for r in runs for t, v in r.topics.items()]
@@ -152,7 +156,7 @@ def topic_chart(before: dict[str, float], runs: Sequence[Run]) -> str:
     return _svg({"width": _WIDTH - 220, "height": {"step": 18}, "layer": layers}, "Topics before and after")
 
 
-def time_chart(runs: Sequence[Run]) -> str:
+def time_chart(runs: Sequence[Run]) -> Markup:
     """Draw how long each step took."""
     values = [{"run": r.name, "step": s, "seconds": t} for r in runs for s, t in r.seconds.items()]
     encoding = {
@@ -176,8 +180,8 @@ def _point(run: Run) -> dict[str, Any]:
     return {"risk": run.risk, "utility": run.utility, "method": run.method, "kind": kind, "label": " ".join(numbers)}
 
 
-def _drop_labels_in_the_way(points: list[dict[str, Any]], most: float) -> None:
-    """Leave out the labels that would stand on one before them; the table below has them all."""
+def _drop_covered_labels(points: list[dict[str, Any]], most: float) -> None:
+    """Leave out labels that would cover an earlier one; the table below the chart has them all."""
     utilities = [p["utility"] for p in points]
     low, span = min(utilities, default=0.0), max(max(utilities, default=1.0) - min(utilities, default=0.0), 1e-9)
     taken: list[tuple[float, float, float]] = []
@@ -190,12 +194,17 @@ def _drop_labels_in_the_way(points: list[dict[str, Any]], most: float) -> None:
             taken.append((left, right, top))
 
 
-def _svg(spec: dict[str, Any], title: str) -> str:
-    """Draw a Vega-Lite chart; ink becomes the page's own."""
+def _svg(spec: dict[str, Any], title: str) -> Markup:
+    """Draw a Vega-Lite chart, with the colour of the page's text instead of `_INK`.
+
+    This is markup: Vega escapes the texts of the data, and `title` is ours.
+    """
     import vl_convert
+    from markupsafe import Markup
 
     style = {
         "background": None,
+        "padding": {"left": _ROOM, "right": _ROOM, "top": 5, "bottom": 5},
         "view": {"stroke": None},
         "range": {"category": _PALETTE},
         "axis": {"labelColor": _INK, "titleColor": _INK, "domainColor": _INK, "tickColor": _INK, "gridColor": "#8883",
@@ -211,4 +220,4 @@ def _svg(spec: dict[str, Any], title: str) -> str:
     size = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
     assert size is not None
     head = f'<svg role="img" aria-label="{title}" style="max-width:{float(size[1]):.0f}px" '
-    return drawn.replace("<svg ", head, 1).replace(size[0], 'width="100%"', 1)
+    return Markup(drawn.replace("<svg ", head, 1).replace(size[0], 'width="100%"', 1))  # noqa: S704 - see above

@@ -150,7 +150,7 @@ def test_a_few_draws_follow_the_formula(criterion):
     mechanism = Mechanism.over(taxonomy, [0], criterion=criterion, profile=[1])
     draws = 3000
     drawn = mechanism.draw(np.full(draws, 2, dtype=np.int32), np.full(draws, 3.0), Randomness(seed=1))
-    expected = naive.probabilities(taxonomy, 0, criterion, [1], 2, 3.0)
+    expected = reference.probabilities(taxonomy, 0, criterion, [1], 2, 3.0)
     hoped = np.array([expected[o] for o in range(len(taxonomy))]) * draws
     assert normal_of_chi_square(np.bincount(drawn, minlength=len(taxonomy)), hoped) < 4.3
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.methods.dp._plurals import plural
+
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
@@ -84,10 +86,8 @@ def _fill(trace: Trace, units: dict[int, str], *, keep_all: bool) -> str:
 
 
 def _plural(label: str) -> str:
-    from textblob.en.inflect import pluralize
-
     before, space, last = label.rpartition(" ")
-    return f"{before}{space}{pluralize(last)}"
+    return f"{before}{space}{plural(last)}"
 
 
 def _labels(taxonomy: Taxonomy, drawn: Int32s) -> dict[int, str]:
