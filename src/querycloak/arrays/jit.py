@@ -1,67 +1,182 @@
-"""How kernels are compiled: once, cached on disk, without the interpreter's lock.
+"""How kernels are compiled: when first called, cached on disk, without the interpreter's lock.
 
-Kernels stand in files of their own (`_<method>_kernels.py`) and never call across files: a cached kernel does not
-notice edits in another file.
+Kernels are in separate files (`_<method>_kernels.py`) and never call across files: a cached kernel does not notice edits
+in another file.
+
+**Start-up.** Importing Numba and loading the first cached kernel takes 0.6 s; a log of a hundred rows is read by plain
+Python in a tenth of that. So:
+
+- Numba is imported when a kernel is called, not when its file is imported.
+- A command that knows its input to be small (`expect_input`) runs the kernels of some files as the Python functions that
+  they are. Such a file says `INTERPRET_SMALL = True`: its work grows with the rows of the input and nothing else, and
+  its functions have the same results interpreted (`tests/arrays/test_jit.py` compares them). Numba counts in 64 bits
+  where NumPy keeps the type of an array's element, so this is not true of every kernel.
+
+What happens to a kernel:
+
+.. code-block:: text
+
+    @kernel def f          → Kernel(f)          nothing is imported
+    f(...)  small input    → f(...)             as Python
+    f(...)  otherwise      → numba.njit(f')     f' is f with the other kernels of its file compiled too
+                           → loaded from the cache on disk, or compiled
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, cast
-
-import numba
-from numba.core import event
+import threading
+from functools import update_wrapper
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["inlined_kernel", "kernel", "lean_kernel", "parallel_kernel", "tell_compiling"]
+__all__ = ["Kernel", "expect_input", "inlined_kernel", "kernel", "lean_kernel", "parallel_kernel", "tell_compiling"]
 
 F = TypeVar("F", bound="Callable[..., Any]")
+
+SMALL_INPUT: Final = 16 * 1024
+"""Bytes of input up to which interpreting takes less time than loading Numba."""
 
 
 def kernel(function: F) -> F:
     """Compile on first use, cache on disk, release the lock while it runs."""
-    return _compiled(function, parallel=False)
+    return cast("F", Kernel(function, {"nogil": True}, cached=True))
 
 
 def lean_kernel(function: F) -> F:
     """Like `kernel`, for one that makes no array: without counting references, which costs more than a short helper."""
-    return cast("F", numba.njit(cache=True, nogil=True, _nrt=False)(function))  # type: ignore[call-overload]
+    return cast("F", Kernel(function, {"nogil": True, "_nrt": False}, cached=True))
 
 
 def inlined_kernel(function: F) -> F:
     """Compile a short helper into each lean kernel of the same file that calls it."""
-    return cast("F", numba.njit(nogil=True, _nrt=False, forceinline=True)(function))  # type: ignore[call-overload]
+    return cast("F", Kernel(function, {"nogil": True, "_nrt": False, "forceinline": True}, cached=False))
 
 
 def parallel_kernel(function: F) -> F:
     """Like `kernel`, with `prange` over the cores. Results must not depend on the number of threads."""
-    return _compiled(function, parallel=True)
+    return cast("F", Kernel(function, {"nogil": True, "parallel": True}, cached=True))
 
 
-def _compiled(function: F, *, parallel: bool) -> F:
-    """Compile with a cache where one can be written; a user without a writable home compiles in every process."""
+class Kernel:
+    """A function that is compiled when it is first called."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any], *, cached: bool) -> None:
+        self.py_func = function
+        """the function as it was written"""
+        self._options = options
+        self._cached = cached
+        self._compiled: Callable[..., Any] | None = None
+        self._interpreted: Callable[..., Any] | None = None
+        update_wrapper(self, function)
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the kernel: compiled, or as Python where the input is small."""
+        if _state.small and self.py_func.__globals__.get("INTERPRET_SMALL"):
+            return self._interpret(*args)
+        if self._compiled is None:
+            _link(self, compiled=True)
+        return self._compiled(*args)  # type: ignore[misc]
+
+    def _interpret(self, *args: Any) -> Any:
+        import numpy as np
+
+        if self._interpreted is None:
+            _link(self, compiled=False)
+        with np.errstate(over="ignore"):  # compiled integers wrap around silently
+            return self._interpreted(*args)  # type: ignore[misc]
+
+    def is_linked(self, *, compiled: bool) -> bool:
+        """Tell whether the function that will be called has been made."""
+        return (self._compiled if compiled else self._interpreted) is not None
+
+    def link(self, names: dict[str, Any], *, compiled: bool) -> Callable[..., Any]:
+        """Return the function, compiled or as it is, with other globals than its file's."""
+        twin = FunctionType(self.py_func.__code__, names, self.py_func.__name__, self.py_func.__defaults__)
+        update_wrapper(twin, self.py_func)
+        del twin.__wrapped__  # type: ignore[attr-defined]
+        if compiled:
+            self._compiled = _njit(twin, self._options, cached=self._cached)
+            return self._compiled
+        self._interpreted = twin
+        return twin
+
+
+def _njit(function: Callable[..., Any], options: dict[str, Any], *, cached: bool) -> Callable[..., Any]:
+    """Hand a function to Numba, which compiles it, or loads it from the cache on disk, at its first call.
+
+    Where no cache can be written, every process compiles.
+    """
+    import numba
+
     try:
-        return cast("F", numba.njit(cache=True, nogil=True, parallel=parallel)(function))
+        return cast("Callable[..., Any]", numba.njit(cache=cached, **options)(function))
     except RuntimeError:  # "cannot cache function: no locator available"
-        return cast("F", numba.njit(nogil=True, parallel=parallel)(function))
+        return cast("Callable[..., Any]", numba.njit(**options)(function))
 
 
-class _Listener(event.Listener):
-    """Calls `tell` at the first real compilation of this process; a kernel from the cache is silent."""
+class _State:
+    """What holds for the whole process."""
 
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self._tell: Callable[[], None] | None = tell
+    def __init__(self) -> None:
+        self.small = False
+        self.lock = threading.Lock()
+        self.tell: Callable[[], None] | None = None
 
-    def on_start(self, _event: object) -> None:
-        if self._tell is not None:
-            tell, self._tell = self._tell, None
-            tell()
 
-    def on_end(self, _event: object) -> None:
-        pass
+_state: Final = _State()
+
+
+def expect_input(size: int | None) -> None:
+    """Say how many bytes the input of this process has (None = unknown), so that kernels are compiled only if it pays."""
+    _state.small = size is not None and size <= SMALL_INPUT
 
 
 def tell_compiling(tell: Callable[[], None]) -> None:
     """Have `tell` called when a kernel is compiled for the first time rather than loaded from the cache."""
-    event.register("numba:compile", _Listener(tell))  # type: ignore[no-untyped-call]
+    _state.tell = tell
+
+
+def _link(wanted: Kernel, *, compiled: bool) -> None:
+    """Link all kernels of a file: what a compiled kernel calls must be compiled too.
+
+    The file itself keeps its `Kernel`s. The functions made of them share a copy of its globals, in which every `Kernel`
+    is replaced by the function made of it.
+    """
+    with _state.lock:
+        if wanted.is_linked(compiled=compiled):  # by another thread, meanwhile
+            return
+        if compiled:
+            _listen()
+        names = wanted.py_func.__globals__
+        seen = dict(names)
+        for name, value in names.items():
+            if isinstance(value, Kernel) and value.py_func.__globals__ is names:
+                seen[name] = value.link(seen, compiled=compiled)
+        if not wanted.is_linked(compiled=compiled):  # a kernel that its file has no name for
+            wanted.link(seen, compiled=compiled)
+
+
+def _listen() -> None:
+    """Have Numba report its first real compilation; a kernel from the cache is silent."""
+    if _state.tell is None:
+        return
+    from numba.core import event
+
+    tell, _state.tell = _state.tell, None
+
+    class Listener(event.Listener):
+        def __init__(self) -> None:
+            self.told = False
+
+        def on_start(self, _event: object) -> None:
+            if not self.told:
+                self.told = True
+                tell()
+
+        def on_end(self, _event: object) -> None:
+            pass
+
+    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]

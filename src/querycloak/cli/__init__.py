@@ -17,6 +17,7 @@ def main() -> None:
     """
     import typer
 
+    from querycloak.arrays.jit import expect_input
     from querycloak.cli.app import app
     from querycloak.errors import CheckFailedError, UserError
 
@@ -44,6 +45,8 @@ def main() -> None:
         _fail(f"{error.format_message()} See `querycloak --help`.", 2)  # type: ignore[attr-defined]
     else:
         sys.exit(code if isinstance(code, int) else 0)
+    finally:
+        expect_input(None)
 
 
 def _as_option(message: str) -> str:

@@ -63,7 +63,7 @@ class MethodCommand(_SettingsCommand):
         name = _value_of(args, ("--method", "-m"))
         if name is not None:
             found = method(name)
-            _refuse_options_of_others(found.name, found.settings, args)
+            _refuse_options_of_others(found.name, found.settings, args, _own_options(self))
             return f"Options of {found.name}", found.settings
         if args and not {"-h", "--help"} & set(args):
             raise UserError(f"Choose a method with --method: {', '.join(sorted(METHODS))}.")
@@ -80,7 +80,7 @@ class StreamCommand(_SettingsCommand):
         name = _value_of(args, ("--method", "-m")) or "self-adjusting"
         if name not in STREAM_METHODS:
             raise UnknownNameError.of("stream method", name, STREAM_METHODS)
-        _refuse_options_of_others(name, STREAM_METHODS[name].settings, args)
+        _refuse_options_of_others(name, STREAM_METHODS[name].settings, args, _own_options(self))
         return f"Options of {name}", STREAM_METHODS[name].settings
 
 
@@ -183,16 +183,23 @@ def convert(text: str, kind: type, flag: str) -> Any:
         raise ParameterError.of(flag, words, text) from None
 
 
-def _refuse_options_of_others(name: str, settings: type[Settings], args: Sequence[str]) -> None:
-    """Say whose option it is, where one belongs to another method."""
+def _refuse_options_of_others(name: str, settings: type[Settings], args: Sequence[str], own: set[str]) -> None:
+    """Say whose option it is, where one belongs to another method; `own` are options of the command itself.
+
+    Only an option of neither loads the other methods, which takes most of a second.
+    """
     mine = {s["name"] for s in describe_settings(settings)}
-    flags = {_field(w.partition("=")[0]) for w in args if w.startswith("--")} - mine
+    flags = {_field(w.partition("=")[0]) for w in args if w.startswith("--")} - mine - own
     for other in (METHODS | STREAM_METHODS).values() if flags else ():
         theirs = flags & {s["name"] for s in describe_settings(other.settings)}
         if theirs:
             there_are = ", ".join(_flag(field) for field in sorted(mine)) or "none"
             stray = _flag(min(theirs))
             raise UserError(f"{stray} is an option of {other.name}; {name} has: {there_are}.")
+
+
+def _own_options(command: TyperCommand) -> set[str]:
+    return {_field(flag) for option in command.params for flag in option.opts}
 
 
 def _refuse_options_of_unchosen(known: set[str], args: Sequence[str]) -> None:
