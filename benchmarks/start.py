@@ -1,8 +1,8 @@
 """How long the commands take on a small file, from start to end: what is paid before any work is done.
 
 Aims: `querycloak --help` 0.4 s; `stream` and `anonymize --method sweep` on 100 rows with categories 0.8 s. The
-interpreter alone, and `import numba, polars`, are yardsticks of the machine. All are run in turn, several times; the best
-of each counts. Processor time is shown too: it hardly depends on what else the machine does.
+interpreter alone, and `import numba, polars`, are yardsticks of the machine. All are run in turn, several times; the
+best of each counts. Processor time is shown too: it hardly depends on what else the machine does.
 """
 
 import os

@@ -129,9 +129,23 @@ def test_small_commands_do_not_load_numba(tmp_path):
         "except SystemExit as end: assert end.code == 0, end\n"
         "assert not {'numba', 'rich', 'scipy', 'textblob'} & set(sys.modules), sys.modules.keys()\n"
     )
-    for words in (
+    for command in (
         ["stream", "--k", "2", "-i", "log.tsv", "-o", "stream.tsv"],
         ["anonymize", "log.tsv", "-o", "release.tsv", "--method", "sweep", "--min-query-users", "2"],
     ):
-        done = subprocess.run([sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True)
+        words = [sys.executable, "-c", code, *command]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+def test_kernels_do_not_load_linear_algebra_and_leave_it_usable():
+    code = (
+        "import sys, numpy as np\n"
+        "from querycloak.methods.stream._sweep_kernels import count_users\n"
+        "from querycloak.arrays import jit\n"
+        "jit._link(count_users, compiled=True)\n"
+        "assert 'numba' in sys.modules\n"
+        "assert 'scipy.linalg' not in sys.modules\n"
+        "import scipy.linalg.cython_blas, scipy.cluster.hierarchy\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

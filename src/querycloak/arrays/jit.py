@@ -1,16 +1,16 @@
 """How kernels are compiled: when first called, cached on disk, without the interpreter's lock.
 
-Kernels are in separate files (`_<method>_kernels.py`) and never call across files: a cached kernel does not notice edits
-in another file.
+Kernels are in separate files (`_<method>_kernels.py`) and never call across files: a cached kernel does not notice
+edits in another file.
 
 **Start-up.** Importing Numba and loading the first cached kernel takes 0.6 s; a log of a hundred rows is read by plain
 Python in a tenth of that. So:
 
 - Numba is imported when a kernel is called, not when its file is imported.
-- A command that knows its input to be small (`expect_input`) runs the kernels of some files as the Python functions that
-  they are. Such a file says `INTERPRET_SMALL = True`: its work grows with the rows of the input and nothing else, and
-  its functions have the same results interpreted (`tests/arrays/test_jit.py` compares them). Numba counts in 64 bits
-  where NumPy keeps the type of an array's element, so this is not true of every kernel.
+- A command that knows its input to be small (`expect_input`) runs the kernels of some files as the Python functions
+  that they are. Such a file says `INTERPRET_SMALL = True`: its work grows with the rows of the input and nothing else,
+  and its functions have the same results interpreted (`tests/arrays/test_jit.py` compares them). Numba counts in 64
+  bits where NumPy keeps the type of an array's element, so this is not true of every kernel.
 
 What happens to a kernel:
 
@@ -24,6 +24,7 @@ What happens to a kernel:
 
 from __future__ import annotations
 
+import sys
 import threading
 from functools import update_wrapper
 from types import FunctionType
@@ -36,8 +37,8 @@ __all__ = ["Kernel", "expect_input", "inlined_kernel", "kernel", "lean_kernel", 
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-SMALL_INPUT: Final = 16 * 1024
-"""Bytes of input up to which interpreting takes less time than loading Numba."""
+SMALL_INPUT: Final = 32 * 1024
+"""Bytes of input up to which interpreting takes less time than loading Numba; they break even at twice that."""
 
 
 def kernel(function: F) -> F:
@@ -109,12 +110,27 @@ def _njit(function: Callable[..., Any], options: dict[str, Any], *, cached: bool
 
     Where no cache can be written, every process compiles.
     """
-    import numba
-
+    numba = _load_numba()
     try:
         return cast("Callable[..., Any]", numba.njit(cache=cached, **options)(function))
     except RuntimeError:  # "cannot cache function: no locator available"
         return cast("Callable[..., Any]", numba.njit(**options)(function))
+
+
+def _load_numba() -> Any:
+    """Import Numba without SciPy's linear algebra.
+
+    Numba imports that, which takes 0.15 s, to learn whether `np.convolve` may use it. No kernel of ours does.
+    """
+    import numba
+
+    if "scipy.linalg" not in sys.modules and "numba.np.arraymath" not in sys.modules:
+        sys.modules["scipy.linalg.cython_blas"] = None  # type: ignore[assignment] # importing it fails
+        try:
+            import numba.np.arraymath
+        finally:
+            del sys.modules["scipy.linalg.cython_blas"]
+    return numba
 
 
 class _State:
@@ -130,7 +146,7 @@ _state: Final = _State()
 
 
 def expect_input(size: int | None) -> None:
-    """Say how many bytes the input of this process has (None = unknown), so that kernels are compiled only if it pays."""
+    """Set how many bytes of input this process has (None = unknown): kernels of small inputs are not compiled."""
     _state.small = size is not None and size <= SMALL_INPUT
 
 
