@@ -7,46 +7,66 @@
 LogRelease(sweep, 2 rows)
 >>> [round(result.rate, 2) for result in qc.attack(log, release, names=["uniqueness"])]
 [0.0, 0.0]
+
+A keyword that a function does not take is refused with the nearest one:
+
+>>> qc.attack(log, release, taxonmy="wordnet")
+Traceback (most recent call last):
+...
+querycloak.errors.ParameterError: attack() has no argument 'taxonmy'. Did you mean 'taxonomy'? It takes: directory, \
+log, names, progress, release, resolver, seed, taxonomy.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import inspect
+from dataclasses import fields, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from querycloak.errors import InputError
+from querycloak.catalog import METHODS
+from querycloak.catalog import method as find_method
+from querycloak.descriptions import MethodDescription, describe_method, list_methods
+from querycloak.errors import InputError, ParameterError
 from querycloak.evaluation.workbench import Workbench, load_taxonomy, mapper_of
 from querycloak.logs.query_log import QueryLog
 from querycloak.logs.reader import read_log
 from querycloak.logs.sink import write_log
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
-from querycloak.releases.files import read_release, write_release
+from querycloak.releases.files import read_release as read_release_files
+from querycloak.releases.files import write_release
 from querycloak.releases.release import Release
 from querycloak.releases.truth_file import read_truth, write_truth
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
 
     from querycloak.attacks.result import AttackResult
+    from querycloak.evaluation.comparison import Comparison
     from querycloak.generator.generated_log import GeneratedLog
     from querycloak.knowledge.directory import SiteDirectory
-    from querycloak.knowledge.resolver import TableResolver
+    from querycloak.knowledge.resolver import Resolver, TableResolver
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.measures.score import Score
     from querycloak.releases.verify import Finding
+    from querycloak.settings import Settings
 
 __all__ = [
+    "MethodDescription",
     "QueryLog",
     "Release",
     "Workbench",
     "anonymize",
     "attack",
+    "compare",
+    "describe_method",
     "explain",
     "generate",
+    "list_methods",
     "load_directory",
     "load_resolver",
     "load_taxonomy",
@@ -54,7 +74,6 @@ __all__ = [
     "measure",
     "read_log",
     "read_release",
-    "read_release_of",
     "read_truth",
     "verify",
     "write_generated",
@@ -63,48 +82,167 @@ __all__ = [
     "write_truth",
 ]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Refuse a keyword that a function does not take with the nearest that it takes."""
+    known = list(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def call(*args: P.args, **keywords: P.kwargs) -> R:
+        _refuse_unknown(function.__name__, keywords, known)
+        return function(*args, **keywords)
+
+    return call
+
+
+def _refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+    names = set(known)
+    for name in given:
+        if name not in names:
+            raise ParameterError.unknown(function, name, names)
+
 
 def anonymize(
     log: QueryLog,
     method: str,
     *,
+    settings: Settings | None = None,
     seed: int | None = None,
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
     directory: SiteDirectory | None = None,
-    resolver: Any = None,
+    resolver: Resolver | None = None,
     progress: Progress = QUIET,
-    **settings: Any,
+    **options: Any,
 ) -> Release:
-    """Run a method by its catalog name. Without a seed, randomness is the operating system's."""
-    return Workbench(log, taxonomy, directory, resolver, progress).anonymize(method, seed=seed, **settings)
+    """Run a method on a log, and return the release with its privacy statement.
+
+    `options` are the settings of the method; or give all at once as `settings`, an object of its settings class.
+    Without a seed, randomness is the operating system's; a release made with a seed is for experiments only.
+    `taxonomy`, `directory` and `resolver` are used by the methods that need them (`querycloak.describe_method`).
+
+    Methods and their settings, with defaults; `print(querycloak.describe_method("sweep"))` explains those of one:
+
+    .. methods
+    sweep: min_query_users=1, identifiers=True, hash_tokens=False
+    semantic-microaggregation: k=5, min_query_users=1, refine=False, blocks='auto'
+    plain-microaggregation: k=5, min_query_users=1, refine=False, blocks='auto'
+    syntactic-microaggregation: k=5, min_query_users=1, refine=False
+    url-microaggregation: k=5, min_query_users=1, levels=5
+    word-microaggregation: k=5, min_query_users=1, levels=5
+    click-graph-removal: k=2, sites=2, min_query_users=1
+    clump: k=5, search=10, order='decreasing', duplicates='keep', transactions='sets', choose='rise', leftovers='all',
+        lcg='least', refine=False, passes=4
+    partition: k=5
+    semantic-dp: epsilon=1.0, criterion='sqc1', domain='all', topics='paper', per_user_queries=None, rebuild='label',
+        ledger=None
+    histogram-dp: epsilon=1.0, per_user_queries=100, domain='topics', topics='paper', sensitivity='replace'
+    frequent-queries: epsilon=2.302585092994046, delta=1e-05, per_user=1, count_share=0.5, output_form='table'
+    self-adjusting: k=10, depth=5, ids='new', unclassified='keep', separator='/', min_query_users=1,
+        identifiers=False, hold=0
+    fixed-depth: k=10, depth=5, ids='new', unclassified='keep', separator='/', min_query_users=1, identifiers=False
+    flat: k=10, depth=1, ids='new', unclassified='keep', separator='/', min_query_users=1, identifiers=False
+    .. end of methods
+
+    >>> log = QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
+    >>> anonymize(log, "sweep", min_query_users=2)
+    Release(sweep, 2 rows)
+    >>> from querycloak.methods.suppression.sweep import Sweep
+    >>> anonymize(log, "sweep", settings=Sweep(min_query_users=2))
+    Release(sweep, 2 rows)
+    """
+    entry = find_method(method)
+    names = [f.name for f in fields(entry.settings)]
+    _refuse_unknown("anonymize", options, [*names, *_ANONYMIZE])
+    if settings is not None:
+        if options:
+            raise ParameterError(f"anonymize() takes `settings` or {min(options)!r} as a keyword, not both.")
+        if not isinstance(settings, entry.settings):
+            raise ParameterError.of("settings", f"a {entry.settings.__name__} for {method!r}", type(settings).__name__)
+        options = settings.to_json()
+    return Workbench(log, taxonomy, directory, resolver, progress).anonymize(method, seed=seed, **options)
 
 
+_ANONYMIZE = [name for name in inspect.signature(anonymize).parameters if name != "options"]
+
+
+@_checked
 def attack(
     log: QueryLog,
     release: Release,
     *,
     names: Sequence[str] | None = None,
     seed: int | None = None,
+    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    directory: SiteDirectory | None = None,
+    resolver: Resolver | None = None,
     progress: Progress = QUIET,
-    **knowledge: Any,
 ) -> list[AttackResult]:
     """Run every attack that fits the release, or those named. The release must hold its truth, to keep score."""
-    return _bench(log, knowledge, progress).attack(release, names, seed)
+    return Workbench(log, taxonomy, directory, resolver, progress).attack(release, names, seed)
 
 
+@_checked
 def measure(
     log: QueryLog,
     release: Release,
     *,
     names: Sequence[str] | None = None,
     seed: int | None = None,
+    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    directory: SiteDirectory | None = None,
+    resolver: Resolver | None = None,
     progress: Progress = QUIET,
-    **knowledge: Any,
 ) -> list[Score]:
     """Run every measure that fits the release, or those named."""
-    return _bench(log, knowledge, progress).measure(release, names, seed)
+    return Workbench(log, taxonomy, directory, resolver, progress).measure(release, names, seed)
 
 
+@_checked
+def compare(
+    log: QueryLog,
+    methods: Sequence[str] | None = None,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    output: str | PathLike[str] | None = None,
+    max_risk: float = 0.2,
+    seed: int = 1,
+    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    directory: SiteDirectory | None = None,
+    resolver: Resolver | None = None,
+    progress: Progress = QUIET,
+) -> Comparison:
+    """Run methods side by side on a log, attack and measure each release, and return what was found.
+
+    `methods` are names (None = all), `grid` the values to try of their settings: `{"k": [2, 5]}`. A directory `output`
+    gets `report.html`, `results.json`, `results.csv`, and every finished run, so that the same call continues after an
+    interruption. Without it nothing is written.
+    """
+    from querycloak.evaluation.compare import compare as run
+    from querycloak.evaluation.compare import plan_runs
+    from querycloak.report.html import write_report
+
+    plans = plan_runs(sorted(METHODS) if methods is None else methods, grid or {})
+    bench = Workbench(log, taxonomy, directory, resolver, progress)
+    folder = None if output is None else Path(output)
+    known = _digest(directory, resolver) if folder is not None else ""
+    found = run(bench, plans, folder, seed=seed, max_risk=max_risk, knowledge=known, progress=progress)
+    if folder is not None:
+        write_report(found, folder)
+    return found
+
+
+def _digest(*knowledge: object) -> str:
+    """Return what tells one directory or resolver from another, so that runs of the other are not taken for done."""
+    import hashlib
+    import pickle
+
+    return hashlib.sha256(pickle.dumps(knowledge)).hexdigest()
+
+
+@_checked
 def map_log(
     log: QueryLog,
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
@@ -118,13 +256,15 @@ def map_log(
     return run(log, mapper_of(load_taxonomy(taxonomy), mode), progress=progress)
 
 
+@_checked
 def explain(
-    query: str, *, taxonomy: str | PathLike[str] = "wordnet", mode: str | None = None
+    query: str, *, taxonomy: Taxonomy | str | PathLike[str] = "wordnet", mode: str | None = None
 ) -> list[tuple[str, list[str]]]:
     """Show what a query maps to, step by step: (title, lines) of each step."""
     return mapper_of(load_taxonomy(taxonomy), mode).explain(query)
 
 
+@_checked
 def load_directory(path: str | PathLike[str], *, progress: Progress = QUIET) -> SiteDirectory:
     """Load a directory of sites: a table of site and category path, or an Open Directory dump of content."""
     from querycloak.knowledge.table import read_directory
@@ -132,13 +272,15 @@ def load_directory(path: str | PathLike[str], *, progress: Progress = QUIET) -> 
     return read_directory(Path(path), progress=progress)
 
 
+@_checked
 def load_resolver(path: str | PathLike[str]) -> TableResolver:
-    """Load a table of query and URL, which gives the site of queries without a click."""
+    """Load a table of query and URL, which finds the site of queries without a click."""
     from querycloak.knowledge.resolver import read_resolver
 
     return read_resolver(Path(path))
 
 
+@_checked
 def verify(path: str | PathLike[str], log: QueryLog | None = None) -> list[Finding]:
     """Check from its files alone whether a release keeps what its statement says; with the log, its ids too."""
     from querycloak.releases.verify import verify as run
@@ -151,34 +293,41 @@ def generate(
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
     seed: int | None = None,
     progress: Progress = QUIET,
-    **settings: Any,
+    **options: Any,
 ) -> GeneratedLog:
-    """Generate a log with known truth; settings are those of `synthetic.Generate`."""
+    """Generate a log with known truth; `options` are the settings of `querycloak.generator.Generate`."""
     from querycloak.generator.generated_log import generate as run
     from querycloak.generator.settings import Generate
 
-    return run(Generate.from_json(settings), load_taxonomy(taxonomy), Randomness(seed), progress)
+    _refuse_unknown("generate", options, [*(f.name for f in fields(Generate)), "taxonomy", "seed", "progress"])
+    return run(Generate.from_json(options), load_taxonomy(taxonomy), Randomness(seed), progress)
 
 
+@_checked
 def write_generated(generated: GeneratedLog, path: str | PathLike[str], *, truth: bool = False) -> list[Path]:
-    """Write a generated log, its directory and, where asked, its truth; gives the paths written."""
+    """Write a generated log, its directory and, where asked, its truth; return the paths written."""
     from querycloak.generator.write import write_generated as run
 
     return run(generated, Path(path), truth=truth)
 
 
-def read_release_of(log: QueryLog, path: str | PathLike[str], truth: str | PathLike[str] | None) -> Release:
-    """Read a release of this log with its truth; one that was made from another log is refused."""
-    release = read_release(Path(path))
+@_checked
+def read_release(
+    path: str | PathLike[str], *, log: QueryLog | None = None, truth: str | PathLike[str] | None = None
+) -> Release:
+    """Read a release with its statement.
+
+    With the `log` that it was made from, a release of another log is refused; with the file of its `truth` too, it can
+    be attacked.
+    """
+    release = read_release_files(Path(path))
+    if log is None:
+        if truth is not None:
+            raise ParameterError("read_release() needs `log` to read a truth: its ids are those of the log.")
+        return release
     rows = release.statement.counts_in.get("rows")
     if rows is not None and rows != len(log):
         raise InputError.at(
             path, f"does not belong to this log: it was made from {rows:,} rows, the log has {len(log):,}"
         )
     return release if truth is None else replace(release, truth=read_truth(Path(truth), log, release))
-
-
-def _bench(log: QueryLog, knowledge: dict[str, Any], progress: Progress) -> Workbench:
-    return Workbench(
-        log, knowledge.get("taxonomy", "wordnet"), knowledge.get("directory"), knowledge.get("resolver"), progress
-    )

@@ -1,17 +1,19 @@
-"""What there is, by name: the only registry. Nothing heavy is loaded until a method is asked for.
+"""What there is, by name: methods, attacks and measures. Nothing heavy is loaded until one is used.
 
 To add a method: write `methods/<family>/<name>.py` with a settings class and a function
-`function(log, settings, random, progress, **needs) -> Release`, add one `Method` here, and a card in `docs/methods/`.
-The contract suite (`tests/contract/`) then checks it like all others.
+`function(log, settings, random, progress, **needs) -> Release`, add one entry here, and a card in `docs/methods/`.
+The contract suite (`tests/contract/`) then checks it like all others. Other packages add entries through entry points
+(`querycloak.plugins`, docs/plugins.md).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from querycloak.errors import UnknownNameError
+from querycloak.plugins import Catalog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ATTACKS", "MEASURES", "METHODS", "STREAM_METHODS", "Check", "Method", "Need", "describe_settings", "method"]
 
 ReleaseKind = Literal["log", "items", "counts", "stream"]
-"""As in `records`, which is not loaded here."""
+"""As in `querycloak.releases.release`, which is not loaded here."""
 
 Need = Literal[
     "concepts",
@@ -41,7 +43,7 @@ Need = Literal[
 
 @dataclass(frozen=True)
 class Method:
-    """A method of the toolkit, by where it stands."""
+    """A method: where its code is, and what it promises. `function(log, settings, random, progress, **needs)`."""
 
     name: str
     summary: str
@@ -50,262 +52,287 @@ class Method:
     """one line: the formal model, or 'none'"""
     module: str
     settings_name: str
+    """the settings class in `module`"""
     function_name: str
+    """the function in `module`"""
     needs: tuple[Need, ...] = ()
+    package: str = ""
+    """the package it comes from, with its version; empty = QueryCloak itself"""
 
     @property
     def settings(self) -> type[Settings]:
-        """The settings class (loads the method)."""
+        """The settings class (imports the method)."""
         return cast("type[Settings]", getattr(import_module(self.module), self.settings_name))
 
     @property
     def function(self) -> Callable[..., Release]:
-        """The function (loads the method)."""
+        """The function (imports the method)."""
         return cast("Callable[..., Release]", getattr(import_module(self.module), self.function_name))
-
-
-def _batch(
-    family: str, name: str, settings_name: str, summary: str, guarantee: str, needs: tuple[Need, ...] = ()
-) -> Method:
-    stem = name.replace("-", "_")
-    return Method(name, summary, guarantee, f"querycloak.methods.{family}.{stem}", settings_name, stem, needs)
 
 
 @dataclass(frozen=True)
 class Check:
-    """An attack or a measure, by where it stands: `function(log, release, random, progress, **needs)`."""
+    """An attack or a measure: where its code is. `function(log, release, random, progress, **needs)`."""
 
     name: str
     summary: str
     """one line"""
     module: str
     function_name: str
+    """the function in `module`; it returns an AttackResult or a Score, or a list of them"""
     kinds: tuple[ReleaseKind, ...]
     """kinds of release it fits"""
     needs: tuple[Need, ...] = ()
+    package: str = ""
+    """the package it comes from, with its version; empty = QueryCloak itself"""
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function (loads its module): gives an AttackResult or a Score, or a list of them."""
+        """The function (imports its module)."""
         return cast("Callable[..., Any]", getattr(import_module(self.module), self.function_name))
 
 
-def _check(folder: str, name: str, summary: str, kinds: tuple[ReleaseKind, ...], needs: tuple[Need, ...] = ()) -> Check:
+def _check(path: str, summary: str, kinds: tuple[ReleaseKind, ...], *needs: Need) -> Check:
+    """Return the entry of `folder/name`: the function `name` of the file of that name."""
+    folder, name = path.split("/")
     stem = name.replace("-", "_")
     return Check(name, summary, f"querycloak.{folder}.{stem}", stem, kinds, needs)
 
 
-_LOGS: tuple[ReleaseKind, ...] = ("log", "items")
-_TABLES: tuple[ReleaseKind, ...] = ("log", "counts", "stream")
+def _method(path: str, settings_name: str, summary: str, guarantee: str, *needs: Need) -> Method:
+    """Return the entry of `family/name`: the function `name` of the file of that name."""
+    family, name = path.split("/")
+    stem = name.replace("-", "_")
+    return Method(name, summary, guarantee, f"querycloak.methods.{family}.{stem}", settings_name, stem, needs)
 
-ATTACKS: dict[str, Check] = {
-    a.name: a
-    for a in (
+
+def _stream(name: str, settings_name: str, summary: str) -> Method:
+    """Return the entry of a stream method; all of them are in one file."""
+    guarantee = "each query is published under a user drawn uniformly from at least k others of its category or branch"
+    module = "querycloak.methods.stream.stream_release"
+    return Method(name, summary, guarantee, module, settings_name, name.replace("-", "_"), ("paths",))
+
+
+_LOGS: Final[tuple[ReleaseKind, ...]] = ("log", "items")
+_TEXTS: Final[tuple[ReleaseKind, ...]] = ("log", "counts", "stream")
+_ALL: Final[tuple[ReleaseKind, ...]] = ("log", "items", "counts", "stream")
+
+_K_USERS: Final = "k-anonymity of users"
+_K_CONCEPTS: Final = "k-anonymity of users' generalized transactions"
+
+ATTACKS: Final = Catalog(
+    "attack",
+    Check,
+    (
         _check(
-            "attacks",
-            "known-queries",
+            "attacks/known-queries",
             "knows 1, 2, 5, 10 queries of a user, or half of them, and looks for the published log that fits best",
             _LOGS,
-            ("concepts", "taxonomy"),
+            "concepts",
+            "taxonomy",
         ),
-        _check("attacks", "record-linkage", "knows the whole log, links users by queries in common", ("log",)),
-        _check("attacks", "uniqueness", "queries under one id only; users singled out by a pair of queries", _LOGS),
+        _check("attacks/record-linkage", "knows the whole log, links users by queries in common", ("log",)),
+        _check("attacks/uniqueness", "queries under one id only; users singled out by a pair of queries", _LOGS),
         _check(
-            "attacks",
-            "stream-linkage",
+            "attacks/stream-linkage",
             "pairs published queries and users again: by node, by the anonymizer's own machine, by activity",
             ("stream",),
-            ("release_paths", "stream_engines"),
+            "release_paths",
+            "stream_engines",
         ),
-        _check("attacks", "personal-identifiers", "mail, phone, card numbers and the like left in the text", _TABLES),
-    )
-}
+        _check("attacks/personal-identifiers", "mail, phone, card numbers and the like left in the text", _TEXTS),
+    ),
+)
 """Attacks by name; attackers see only the release and what they know of users."""
 
-MEASURES: dict[str, Check] = {
-    m.name: m
-    for m in (
-        _check("measures", "kept", "share of query volume and of distinct queries kept; rows per user", _TABLES),
+MEASURES: Final = Catalog(
+    "measure",
+    Check,
+    (
+        _check("measures/kept", "share of query volume and of distinct queries kept; rows per user", _TEXTS),
         _check(
-            "measures",
-            "information-loss",
+            "measures/information-loss",
             "do users fall into the same clusters as before",
             _LOGS,
-            ("concepts", "release_concepts", "taxonomy"),
+            "concepts",
+            "release_concepts",
+            "taxonomy",
         ),
         _check(
-            "measures",
-            "srp",
+            "measures/srp",
             "share of queries whose category remains in the user's published log",
             ("log",),
-            ("concepts", "taxonomy", "directory", "resolver"),
+            "concepts",
+            "taxonomy",
+            "directory",
+            "resolver",
         ),
         _check(
-            "measures",
-            "category-emd",
+            "measures/category-emd",
             "how far each user's categories have moved on the tree",
             ("stream",),
-            ("paths", "release_paths"),
+            "paths",
+            "release_paths",
         ),
-        _check("measures", "stream-flow", "records that left, delay, bag sizes, users waiting", ("stream",)),
-        _check("measures", "top-queries", "rank correlation of the most frequent queries", _TABLES),
+        _check("measures/stream-flow", "records that left, delay, bag sizes, users waiting", ("stream",)),
+        _check("measures/top-queries", "rank correlation of the most frequent queries", _TEXTS),
         _check(
-            "measures",
-            "topics",
+            "measures/topics",
             "how far the shares of topics have moved",
-            ("log", "items", "counts", "stream"),
-            ("concepts", "release_concepts", "taxonomy"),
+            _ALL,
+            "concepts",
+            "release_concepts",
+            "taxonomy",
         ),
         _check(
-            "measures",
-            "generalization",
+            "measures/generalization",
             "distortion by generalizing and suppressing concepts; length and level of what is published",
             ("items",),
-            ("concepts", "release_concepts", "taxonomy"),
+            "concepts",
+            "release_concepts",
+            "taxonomy",
         ),
         _check(
-            "measures",
-            "profile-divergence",
+            "measures/profile-divergence",
             "how far each user's topic profile has moved",
             _LOGS,
-            ("concepts", "release_concepts", "taxonomy"),
+            "concepts",
+            "release_concepts",
+            "taxonomy",
         ),
         _check(
-            "measures",
-            "unchanged",
+            "measures/unchanged",
             "share of queries that came out as they went in",
-            ("log", "items"),
-            ("concepts", "release_concepts"),
+            _LOGS,
+            "concepts",
+            "release_concepts",
         ),
-    )
-}
+    ),
+)
 """Measures by name: what a release is still good for."""
 
-METHODS: dict[str, Method] = {
-    m.name: m
-    for m in (
-        _batch(
-            "suppression",
-            "sweep",
-            "Sweep",
-            "new user ids; queries with personal identifiers and rare queries left out (what naive publishers do)",
-            "none",
-        ),
-        _batch(
-            "microaggregation",
-            "semantic-microaggregation",
-            "SemanticMicroaggregation",
-            "users with like interests in groups of k, each group published with one log of real queries",
-            "k-anonymity of users",
-            ("concepts", "taxonomy"),
-        ),
-        _batch(
-            "microaggregation",
-            "plain-microaggregation",
-            "PlainMicroaggregation",
-            "the same without semantics: queries are only equal or different",
-            "k-anonymity of users",
-        ),
-        _batch(
-            "microaggregation",
-            "syntactic-microaggregation",
-            "SyntacticMicroaggregation",
-            "groups of k users whose queries are spelled, clicked and timed alike",
-            "k-anonymity of users",
-        ),
-        _batch(
-            "microaggregation",
-            "url-microaggregation",
-            "UrlMicroaggregation",
-            "groups of k users by the directory categories of the sites they clicked; random queries of each",
-            "k-anonymity of users",
-            ("directory", "resolver"),
-        ),
-        _batch(
-            "microaggregation",
-            "word-microaggregation",
-            "WordMicroaggregation",
-            "groups of k users by the directory categories of the words they asked; random queries of each",
-            "k-anonymity of users",
-            ("taxonomy", "directory"),
-        ),
-        _batch(
-            "suppression",
-            "click-graph-removal",
-            "ClickGraphRemoval",
-            "queries that point to a site, and those that join the query graph, left out",
-            "none",
-        ),
-        _batch(
-            "generalization",
-            "clump",
-            "Clump",
-            "clusters of k similar users, each published as the concepts that all of its cluster have in common",
-            "k-anonymity of users' generalized transactions",
-            ("concepts", "taxonomy"),
-        ),
-        _batch(
-            "generalization",
-            "partition",
-            "Partition",
-            "users parted from the root of the taxonomy down, while k or more share the same concepts",
-            "k-anonymity of users' generalized transactions",
-            ("concepts", "taxonomy"),
-        ),
-        _batch(
-            "dp",
-            "semantic-dp",
-            "SemanticDp",
-            "each query replaced by one drawn near its meaning; as many rows per user as before",
-            "epsilon-differential privacy of the concepts of each user's queries",
-            ("concepts", "taxonomy"),
-        ),
-        _batch(
-            "dp",
-            "histogram-dp",
-            "HistogramDp",
-            "a noisy histogram of concepts for each user",
-            "epsilon-differential privacy of each user's queries",
-            ("concepts", "taxonomy"),
-        ),
-        _batch(
-            "dp",
-            "frequent-queries",
-            "FrequentQueries",
-            "a table of the queries that many users asked, with noisy counts; or the log of them",
-            "(epsilon, delta)-differential privacy of each user",
-        ),
-    )
-}
-
-
-def _stream(name: str, summary: str, settings_name: str = "StreamSettings") -> Method:
-    guarantee = "each query is published under a user drawn uniformly from at least k others of its category or branch"
-    stem = name.replace("-", "_")
-    return Method(name, summary, guarantee, "querycloak.methods.stream.stream_release", settings_name, stem, ("paths",))
-
-
-STREAM_METHODS: dict[str, Method] = {
+STREAM_METHODS: Final[dict[str, Method]] = {
     m.name: m
     for m in (
         _stream(
             "self-adjusting",
-            "stream: each query leaves soon, with a user of its category or branch",
             "SelfAdjustingSettings",
+            "stream: each query leaves soon, with a user of its category or branch",
         ),
-        _stream("fixed-depth", "stream: each query leaves with a user of its category, cut to a depth"),
-        _stream("flat", "stream: each query leaves with a user of its top-level category", "FlatSettings"),
+        _stream(
+            "fixed-depth",
+            "StreamSettings",
+            "stream: each query leaves with a user of its category, cut to a depth",
+        ),
+        _stream("flat", "FlatSettings", "stream: each query leaves with a user of its top-level category"),
     )
 }
-"""Methods of live streams, for `querycloak stream`; as any other they also take a whole log."""
+"""Methods of live streams, for `querycloak stream`; like all others they also take a whole log."""
+
+METHODS: Final = Catalog(
+    "method",
+    Method,
+    (
+        _method(
+            "suppression/sweep",
+            "Sweep",
+            "new user ids; queries with personal identifiers and rare queries left out (what naive publishers do)",
+            "none",
+        ),
+        _method(
+            "microaggregation/semantic-microaggregation",
+            "SemanticMicroaggregation",
+            "users with like interests in groups of k, each group published with one log of real queries",
+            _K_USERS,
+            "concepts",
+            "taxonomy",
+        ),
+        _method(
+            "microaggregation/plain-microaggregation",
+            "PlainMicroaggregation",
+            "the same without semantics: queries are only equal or different",
+            _K_USERS,
+        ),
+        _method(
+            "microaggregation/syntactic-microaggregation",
+            "SyntacticMicroaggregation",
+            "groups of k users whose queries are spelled, clicked and timed alike",
+            _K_USERS,
+        ),
+        _method(
+            "microaggregation/url-microaggregation",
+            "UrlMicroaggregation",
+            "groups of k users by the directory categories of the sites they clicked; random queries of each",
+            _K_USERS,
+            "directory",
+            "resolver",
+        ),
+        _method(
+            "microaggregation/word-microaggregation",
+            "WordMicroaggregation",
+            "groups of k users by the directory categories of the words they asked; random queries of each",
+            _K_USERS,
+            "taxonomy",
+            "directory",
+        ),
+        _method(
+            "suppression/click-graph-removal",
+            "ClickGraphRemoval",
+            "queries that point to a site, and those that join the query graph, left out",
+            "none",
+        ),
+        _method(
+            "generalization/clump",
+            "Clump",
+            "clusters of k similar users, each published as the concepts that all of its cluster have in common",
+            _K_CONCEPTS,
+            "concepts",
+            "taxonomy",
+        ),
+        _method(
+            "generalization/partition",
+            "Partition",
+            "users parted from the root of the taxonomy down, while k or more share the same concepts",
+            _K_CONCEPTS,
+            "concepts",
+            "taxonomy",
+        ),
+        _method(
+            "dp/semantic-dp",
+            "SemanticDp",
+            "each query replaced by one drawn near its meaning; as many rows per user as before",
+            "epsilon-differential privacy of the concepts of each user's queries",
+            "concepts",
+            "taxonomy",
+        ),
+        _method(
+            "dp/histogram-dp",
+            "HistogramDp",
+            "a noisy histogram of concepts for each user",
+            "epsilon-differential privacy of each user's queries",
+            "concepts",
+            "taxonomy",
+        ),
+        _method(
+            "dp/frequent-queries",
+            "FrequentQueries",
+            "a table of the queries that many users asked, with noisy counts; or the log of them",
+            "(epsilon, delta)-differential privacy of each user",
+        ),
+    ),
+    reserved=frozenset(STREAM_METHODS),
+)
+"""Methods that take a whole log, by name."""
 
 
 def method(name: str) -> Method:
     """Find a method by its name; an unknown one is refused with the nearest."""
-    there_are = METHODS | STREAM_METHODS
-    if name not in there_are:
-        raise UnknownNameError.of("method", name, there_are)
-    return there_are[name]
+    if name in STREAM_METHODS:
+        return STREAM_METHODS[name]
+    try:
+        return METHODS.find(name)
+    except UnknownNameError:
+        raise UnknownNameError.of("method", name, METHODS | STREAM_METHODS) from None
 
 
 def describe_settings(settings: type[Settings]) -> list[dict[str, Any]]:

@@ -8,11 +8,15 @@
     │   ├── InputError       a file that cannot be read as what it should be
     │   ├── OutputError      a file that cannot be written
     │   ├── TaxonomyError    a taxonomy that is not one tree
-    │   └── UnknownNameError a method, column or topic that does not exist
+    │   ├── UnknownNameError a method, column or topic that does not exist
+    │   └── PluginError      an entry of another package that cannot be used
     └── CheckFailedError     a release that does not keep what it says; the command line exits with 1
         └── GateError        a method whose result breaks its own promise: nothing is published
 
-No message carries a query or a user id: they are personal data. Anything else that escapes is a bug.
+    UserWarning
+    └── PluginWarning        a package is left out; everything else works
+
+No message contains a query or a user id: they are personal data. Any other exception that escapes is a bug.
 """
 
 from __future__ import annotations
@@ -28,6 +32,8 @@ __all__ = [
     "InputError",
     "OutputError",
     "ParameterError",
+    "PluginError",
+    "PluginWarning",
     "QueryCloakError",
     "TaxonomyError",
     "UnknownNameError",
@@ -36,7 +42,7 @@ __all__ = [
 
 
 class QueryCloakError(Exception):
-    """The root of all that we raise on purpose."""
+    """The base class of every exception that QueryCloak raises on purpose."""
 
 
 class UserError(QueryCloakError):
@@ -54,8 +60,21 @@ class ParameterError(UserError):
 
     @classmethod
     def of(cls, name: str, expected: str, found: object) -> ParameterError:
-        """Fill the one template that all parameter errors share."""
+        """Build the message that all errors about the value of a parameter share."""
         return cls(f"{name} must be {expected}, got {found!r}.")
+
+    @classmethod
+    def unknown(cls, function: str, name: str, known: Iterable[str]) -> ParameterError:
+        """Refuse a keyword that a function does not take, with the nearest that it takes.
+
+        >>> raise ParameterError.unknown("attack", "taxonmy", ["taxonomy", "seed"])
+        Traceback (most recent call last):
+        ...
+        querycloak.errors.ParameterError: attack() has no argument 'taxonmy'. Did you mean 'taxonomy'? It takes: seed, \
+taxonomy.
+        """
+        names = sorted(known)
+        return cls(f"{function}() has no argument {name!r}.{_nearest(name, names)} It takes: {', '.join(names)}.")
 
 
 class InputError(UserError):
@@ -69,7 +88,7 @@ class InputError(UserError):
 
     @classmethod
     def at(cls, path: object, problem: str, line: int | None = None) -> InputError:
-        """Say where, then what; `problem` must not quote the line."""
+        """Build a message of place and problem; `problem` must not quote the line."""
         where = f"{path}" if line is None else f"{path}, line {line}"
         return cls(f"{where}: {problem}.")
 
@@ -93,14 +112,18 @@ class UnknownNameError(UserError):
 
     @classmethod
     def of(cls, what: str, name: str, there_are: Iterable[str]) -> UnknownNameError:
-        """Name the nearest of those there are."""
-        from difflib import get_close_matches
-
+        """Build a message with the nearest name that exists."""
         names = sorted(there_are)
-        near = get_close_matches(name, names, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
         shown = ", ".join(names[:40]) + (", …" if len(names) > 40 else "")
-        return cls(f"There is no {what} {name!r}.{hint} There are: {shown}.")
+        return cls(f"There is no {what} {name!r}.{_nearest(name, names)} There are: {shown}.")
+
+
+class PluginError(UserError):
+    """An entry of another package that cannot be used: its import fails, or it is not what it should be."""
+
+
+class PluginWarning(UserWarning):
+    """A package is left out, because it cannot be used; everything else works."""
 
 
 class CheckFailedError(QueryCloakError):
@@ -109,3 +132,10 @@ class CheckFailedError(QueryCloakError):
 
 class GateError(CheckFailedError):
     """A method whose result breaks its own promise: the gate publishes nothing. This is a fault of the method."""
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, names, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -1,4 +1,4 @@
-"""Progress of long work, as an argument: a method tells, the edge that called it shows."""
+"""Progress of long work, as an argument: a method reports it, and the caller shows it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ __all__ = ["QUIET", "Progress"]
 
 
 class Progress(Protocol):
-    """What long work tells while it runs."""
+    """What long work reports while it runs."""
 
     def start(self, step: str, total: int | None = None) -> None:
         """Begin a step of `total` units (None = unknown)."""
 
     def advance(self, units: int = 1) -> None:
-        """Say that so many units more are done."""
+        """Report that so many more units are done."""
 
     def note(self, text: str) -> None:
-        """Say one thing the user should know. Never a query, never a user id."""
+        """Report one thing that the user should know. Never a query, never a user id."""
 
 
 class _Quiet:

@@ -1,4 +1,4 @@
-"""Randomness as an argument: the operating system's, in blocks; or seeded, for experiments.
+"""Randomness as an argument: from the operating system; or from a seed, for experiments.
 
 Every draw is made from 64-bit words, so both sources share one code path and a seeded run repeats byte for byte.
 
@@ -22,7 +22,7 @@ __all__ = ["Randomness"]
 
 
 class Randomness:
-    """A source of random words and what is made of them."""
+    """A source of random 64-bit words, and of numbers, orders and ids made from them."""
 
     def __init__(self, seed: int | None = None, *, _path: str = "") -> None:
         if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
@@ -35,13 +35,13 @@ class Randomness:
             self._bits = np.random.Philox(key=np.frombuffer(digest[:16], dtype=np.uint64).copy())
 
     def describe(self) -> str:
-        """Say where the randomness comes from, for the privacy statement."""
+        """Describe where the randomness comes from, for the privacy statement."""
         if self.seed is None:
             return "the operating system's random generator"
         return "a seed: repeatable, for experiments only"
 
     def child(self, name: str) -> Randomness:
-        """Return a source of its own to a named part, so that parts do not disturb each other's draws."""
+        """Return a separate source for a named part, so that the draws of one part do not change those of another."""
         return Randomness(self.seed, _path=f"{self._path}/{name}")
 
     def words(self, n: int) -> npt.NDArray[np.uint64]:
@@ -55,9 +55,10 @@ class Randomness:
         return (self.words(n) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def integers(self, bound: int, n: int) -> npt.NDArray[np.int64]:
-        """Draw n integers of 0..bound-1, without bias (words above the last full multiple are drawn again)."""
+        """Draw n integers from 0 to bound - 1, without bias: int64[n]."""
         if bound < 1:
             raise ParameterError.of("bound", "an integer >= 1", bound)
+        # 2^64 is rarely a multiple of the bound: words above the last full multiple would favour small remainders.
         reject_from = (1 << 64) - (1 << 64) % bound
         out = self.words(n)
         if reject_from < 1 << 64:
@@ -68,7 +69,7 @@ class Randomness:
         return (out % np.uint64(bound)).astype(np.int64)
 
     def permutation(self, n: int) -> npt.NDArray[np.int64]:
-        """Draw a random order of 0..n-1 (ties between 64-bit keys are broken by drawing again)."""
+        """Draw a random order of 0 to n - 1: int64[n]. Where two of the random keys are equal, all are drawn again."""
         while True:
             keys = self.words(n)
             order = np.argsort(keys, kind="stable")
@@ -77,7 +78,7 @@ class Randomness:
                 return order.astype(np.int64)
 
     def identifiers(self, n: int, *, avoid: frozenset[str] | set[str] = frozenset(), digits: bool = False) -> list[str]:
-        """Draw n distinct ids, none of `avoid`: 16 hexadecimal digits, or 12 decimal ones."""
+        """Draw n distinct ids that are not in `avoid`: 16 hexadecimal digits, or 12 decimal ones."""
         out: dict[str, None] = {}
         while len(out) < n:
             for word in self.words(n - len(out)).tolist():

@@ -1,8 +1,15 @@
-"""Settings of a method: a frozen dataclass that refuses nonsense at once.
+"""Settings of a method: a frozen dataclass that checks its values when it is made.
 
 >>> @dataclass(frozen=True)
 ... class Example(Settings):
+...     '''Settings of an example.'''
+...
 ...     k: int = setting(5, "smallest group of users", minimum=2)
+>>> print(Example.__doc__)
+Settings of an example.
+<BLANKLINE>
+k: int = 5
+    smallest group of users (>= 2)
 >>> Example(k=1)
 Traceback (most recent call last):
 ...
@@ -11,11 +18,12 @@ querycloak.errors.ParameterError: Example.k must be an integer >= 2, got 1.
 
 from __future__ import annotations
 
+import inspect
 import operator
 import sys
 import types
 import typing
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from typing import Any, Self, cast
 
 from querycloak.errors import ParameterError, UnknownNameError
@@ -25,7 +33,7 @@ __all__ = ["Settings", "setting", "setting_type"]
 T = typing.TypeVar("T")
 
 TOO_LARGE = 1 << 31
-"""Whole numbers of settings go to kernels, which count in 32 bits."""
+"""Integers of settings must be below this, because kernels count in 32 bits."""
 _SIGNS = {"minimum": ">=", "above": ">", "below": "<"}
 
 
@@ -38,7 +46,7 @@ def setting(
     below: float | None = None,
     choices: tuple[str, ...] | None = None,
 ) -> T:
-    """One field of a settings class: its default, one line of help, and what it may be."""
+    """Return a field of a settings class: its default, one line of help, and the values that are allowed."""
     metadata = {"help": help, "minimum": minimum, "above": above, "below": below, "choices": choices}
     return field(default=default, metadata=metadata)
 
@@ -53,7 +61,12 @@ def setting_type(owner: type[Settings], name: str) -> type:
 
 @dataclass(frozen=True)
 class Settings:
-    """Base of all settings: checks every field on construction, goes to JSON and back."""
+    """Base class of all settings: checks every field on construction, converts to plain values and back."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Add the settings to the docstring, so that `help()` shows them."""
+        super().__init_subclass__(**keywords)
+        cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n\n{_documentation(cls)}".rstrip()
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -83,10 +96,33 @@ class Settings:
         return asdict(self)
 
 
+def _documentation(cls: type[Settings]) -> str:
+    """Return name, type, default and help of each setting, two lines each.
+
+    This runs before `@dataclass` has seen the class, so the fields that it adds are still plain attributes.
+    """
+    inherited = {f.name: (f.type, f) for f in fields(cls)}
+    added = {name: (kind, cls.__dict__.get(name)) for name, kind in inspect.get_annotations(cls).items()}
+    lines = []
+    for name, (kind, given) in (inherited | added).items():
+        if isinstance(given, Field):
+            default = "" if given.default is MISSING else f" = {given.default!r}"
+            choices = given.metadata.get("choices")
+            allowed = ", ".join(choices) if choices else _bounds(given.metadata)
+            help_text = given.metadata.get("help", "")
+            lines += [f"{name}: {kind}{default}", f"    {help_text}" + (f" ({allowed})" if allowed else "")]
+    return "\n".join(lines)
+
+
+def _bounds(rule: typing.Mapping[str, Any]) -> str:
+    """Return the bounds of a number in words: `>= 2 and < 10`."""
+    return " and ".join(f"{sign} {rule[name]}" for name, sign in _SIGNS.items() if rule.get(name) is not None)
+
+
 def _judge(value: object, kind: type, rule: typing.Mapping[str, Any]) -> tuple[str, bool]:
-    """Return what was expected, in words, and whether the value is that."""
+    """Return what is expected, in words, and whether the value is allowed."""
     bounds = [(sign, rule[name]) for name, sign in _SIGNS.items() if rule.get(name) is not None]
-    words = " and ".join(f"{sign} {bound}" for sign, bound in bounds)
+    words = _bounds(rule)
     if rule.get("choices"):
         return "one of " + ", ".join(rule["choices"]), value in rule["choices"]
     if kind is bool:

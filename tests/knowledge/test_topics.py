@@ -39,9 +39,9 @@ def test_paths(tmp_path):
         ("  apple\n", InputError, "line 1: a finer topic"),
         ("fruit\nfruits\n", UnknownNameError, r"line 2: .*'fruits'.*'fruit'"),
         ("fruit\nsport\n  apple\n", ParameterError, "line 3: .*'apple' does not lie below 'sport'"),
-        ("fruit\napple\n", ParameterError, "must not overlap, and 'apple' lies inside 'fruit'"),
+        ("fruit\napple\n", ParameterError, "must not overlap, and 'apple' is inside 'fruit'"),
         ("fruit\nfruit\n", ParameterError, "must not overlap, and 'fruit' is named twice"),
-        ("thing\n  fruit\n  apple\n", ParameterError, "'apple' lies inside 'fruit'"),
+        ("thing\n  fruit\n  apple\n", ParameterError, "'apple' is inside 'fruit'"),
     ],
 )
 def test_what_is_refused(tmp_path, text, error, match):

@@ -93,7 +93,7 @@ def test_killed_twenty_times_at_random_moments(run, tmp_path, seeded):
         assert statement["counts_in"]["rows"] == 30_000
         assert len(out) + statement["dropped"]["still waiting at the end"] == 30_000
         log = api.read_log(run.source)
-        release = api.read_release_of(log, run.output, run.truth)
+        release = api.read_release(run.output, log=log, truth=run.truth)
         assert not Counter(log.users.gather(release.truth.user[release.log.user]).to_list()) - asked
         if seeded:
             assert run.output.read_bytes() == (tmp_path / "whole").read_bytes()

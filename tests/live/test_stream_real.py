@@ -31,5 +31,5 @@ def test_excite(tmp_path):
     out = release.read_bytes().split(b"\n")[:-1]
     assert {line.split(b"\t", 1)[1] for line in out} <= without_user
     log = api.read_log(EXCITE)
-    results = api.attack(log, api.read_release_of(log, release, truth), names=["stream-linkage"], seed=1)
+    results = api.attack(log, api.read_release(release, log=log, truth=truth), names=["stream-linkage"], seed=1)
     assert all(r.high < 1 / 3 for r in results)

@@ -56,7 +56,7 @@ def test_attack_and_measure_read_what_was_written(tmp_path, kind):
     found = go(tmp_path, MAKERS[kind](rows()), truth=truth)
     assert stat.S_IMODE(truth.stat().st_mode) == 0o600
     log = api.read_log(tmp_path / "log")
-    release = api.read_release_of(log, tmp_path / "release", truth)
+    release = api.read_release(tmp_path / "release", log=log, truth=truth)
     assert release.kind == "stream"
     assert release.statement == found.statement
     assert set(release.log.users).isdisjoint(log.users)

@@ -1,46 +1,79 @@
-"""How kernels are compiled: once, cached on disk, without the interpreter's lock.
+"""How kernels are compiled: when first called, cached on disk, without the interpreter's lock.
 
-Kernels are in separate files (`_<method>_kernels.py`) and never call across files, nor import constants from another
-one: a cached kernel does not notice edits there. Types of arguments may come from anywhere, they are part of the
-cache's key. With NUMBA_DISABLE_JIT=1 the same functions run in plain Python, so that coverage sees them; results are
-the same.
+Kernels are in separate files (`_<method>_kernels.py`) and never call across files: a cached kernel does not notice
+edits in another file. Types of arguments may come from anywhere, they are part of the cache's key. With
+NUMBA_DISABLE_JIT=1 the same functions run in plain Python, so that coverage sees them; results are the same.
+
+**Start-up.** Importing Numba and loading the first cached kernel takes 0.6 s; a log of a hundred rows is read by plain
+Python in a tenth of that. So:
+
+- Numba is imported when a kernel is called, not when its file is imported.
+- A command that knows its input to be small (`expect_input`) runs the kernels of some files as the Python functions
+  that they are. Such a file says `INTERPRET_SMALL = True`: its work grows with the rows of the input and nothing else,
+  and its functions have the same results interpreted (`tests/arrays/test_jit.py` compares them). Numba counts in 64
+  bits where NumPy keeps the type of an array's element, so this is not true of every kernel.
+
+What happens to a kernel:
+
+.. code-block:: text
+
+    @kernel def f          → Kernel(f)          nothing is imported
+    f(...)  small input    → f(...)             as Python
+    f(...)  otherwise      → numba.njit(f')     f' is f with the other kernels of its file compiled too
+                           → loaded from the cache on disk, or compiled
 """
 
 from __future__ import annotations
 
-import functools
-from typing import TYPE_CHECKING, Any, TypeVar, cast
-
-import numba
-import numpy as np
-from numba.core import event
+import os
+import sys
+import threading
+from functools import update_wrapper, wraps
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["inlined_kernel", "kernel", "lean_kernel", "parallel_kernel", "tell_compiling", "wraps_around"]
+__all__ = [
+    "Kernel",
+    "expect_input",
+    "inlined_kernel",
+    "kernel",
+    "lean_kernel",
+    "parallel_kernel",
+    "tell_compiling",
+    "wraps_around",
+]
 
 F = TypeVar("F", bound="Callable[..., Any]")
+
+SMALL_INPUT: Final = 32 * 1024
+"""Bytes of input up to which interpreting takes less time than loading Numba; they break even at twice that."""
+
+
+JIT_OFF: Final = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
+"""Kernels run as the Python functions that they are."""
 
 
 def kernel(function: F) -> F:
     """Compile on first use, cache on disk, release the lock while it runs."""
-    return _compiled(function, parallel=False)
+    return _kernel(function, {"nogil": True})
 
 
 def lean_kernel(function: F) -> F:
     """Like `kernel`, for one that makes no array: without counting references, which costs more than a short helper."""
-    return cast("F", numba.njit(cache=True, nogil=True, _nrt=False)(function))  # type: ignore[call-overload]
+    return _kernel(function, {"nogil": True, "_nrt": False})
 
 
 def inlined_kernel(function: F) -> F:
     """Compile a short helper into each lean kernel of the same file that calls it."""
-    return cast("F", numba.njit(nogil=True, _nrt=False, forceinline=True)(function))  # type: ignore[call-overload]
+    return _kernel(function, {"nogil": True, "_nrt": False, "forceinline": True}, cached=False)
 
 
 def parallel_kernel(function: F) -> F:
     """Like `kernel`, with `prange` over the cores. Results must not depend on the number of threads."""
-    return _compiled(function, parallel=True)
+    return _kernel(function, {"nogil": True, "parallel": True})
 
 
 def wraps_around(function: F) -> F:
@@ -48,10 +81,11 @@ def wraps_around(function: F) -> F:
 
     Compiled integers wrap around silently. Without the compiler NumPy's scalars warn, here alone to no purpose.
     """
-    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if not JIT_OFF:
         return function
+    import numpy as np
 
-    @functools.wraps(function)
+    @wraps(function)
     def quiet(*args: Any) -> Any:
         with np.errstate(over="ignore"):
             return function(*args)
@@ -59,29 +93,142 @@ def wraps_around(function: F) -> F:
     return cast("F", quiet)
 
 
-def _compiled(function: F, *, parallel: bool) -> F:
-    """Compile with a cache where one can be written; a user without a writable home compiles in every process."""
+def _kernel(function: F, options: dict[str, Any], *, cached: bool = True) -> F:
+    return function if JIT_OFF else cast("F", Kernel(function, options, cached=cached))
+
+
+class Kernel:
+    """A function that is compiled when it is first called."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any], *, cached: bool) -> None:
+        self.py_func = function
+        """the function as it was written"""
+        self._options = options
+        self._cached = cached
+        self._compiled: Callable[..., Any] | None = None
+        self._interpreted: Callable[..., Any] | None = None
+        update_wrapper(self, function)
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the kernel: compiled, or as Python where the input is small."""
+        if _state.small and self.py_func.__globals__.get("INTERPRET_SMALL"):
+            return self._interpret(*args)
+        if self._compiled is None:
+            _link(self, compiled=True)
+        return self._compiled(*args)  # type: ignore[misc]
+
+    def _interpret(self, *args: Any) -> Any:
+        import numpy as np
+
+        if self._interpreted is None:
+            _link(self, compiled=False)
+        with np.errstate(over="ignore"):  # compiled integers wrap around silently
+            return self._interpreted(*args)  # type: ignore[misc]
+
+    def is_linked(self, *, compiled: bool) -> bool:
+        """Tell whether the function that will be called has been made."""
+        return (self._compiled if compiled else self._interpreted) is not None
+
+    def link(self, names: dict[str, Any], *, compiled: bool) -> Callable[..., Any]:
+        """Return the function, compiled or as it is, with other globals than its file's."""
+        twin = FunctionType(self.py_func.__code__, names, self.py_func.__name__, self.py_func.__defaults__)
+        update_wrapper(twin, self.py_func)
+        del twin.__wrapped__  # type: ignore[attr-defined]
+        if compiled:
+            self._compiled = _njit(twin, self._options, cached=self._cached)
+            return self._compiled
+        self._interpreted = twin
+        return twin
+
+
+def _njit(function: Callable[..., Any], options: dict[str, Any], *, cached: bool) -> Callable[..., Any]:
+    """Hand a function to Numba, which compiles it, or loads it from the cache on disk, at its first call.
+
+    Where no cache can be written, every process compiles.
+    """
+    numba = _load_numba()
     try:
-        return cast("F", numba.njit(cache=True, nogil=True, parallel=parallel)(function))
+        return cast("Callable[..., Any]", numba.njit(cache=cached, **options)(function))
     except RuntimeError:  # "cannot cache function: no locator available"
-        return cast("F", numba.njit(nogil=True, parallel=parallel)(function))
+        return cast("Callable[..., Any]", numba.njit(**options)(function))
 
 
-class _Listener(event.Listener):
-    """Calls `tell` at the first real compilation of this process; a kernel from the cache is silent."""
+def _load_numba() -> Any:
+    """Import Numba without SciPy's linear algebra.
 
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self._tell: Callable[[], None] | None = tell
+    Numba imports that, which takes 0.15 s, to learn whether `np.convolve` may use it. No kernel of ours does.
+    """
+    import numba
 
-    def on_start(self, _event: object) -> None:
-        if self._tell is not None:
-            tell, self._tell = self._tell, None
-            tell()
+    if "scipy.linalg" not in sys.modules and "numba.np.arraymath" not in sys.modules:
+        sys.modules["scipy.linalg.cython_blas"] = None  # type: ignore[assignment] # importing it fails
+        try:
+            import numba.np.arraymath
+        finally:
+            del sys.modules["scipy.linalg.cython_blas"]
+    return numba
 
-    def on_end(self, _event: object) -> None:
-        pass
+
+class _State:
+    """What holds for the whole process."""
+
+    def __init__(self) -> None:
+        self.small = False
+        self.lock = threading.Lock()
+        self.tell: Callable[[], None] | None = None
+
+
+_state: Final = _State()
+
+
+def expect_input(size: int | None) -> None:
+    """Set how many bytes of input this process has (None = unknown): kernels of small inputs are not compiled."""
+    _state.small = size is not None and size <= SMALL_INPUT
 
 
 def tell_compiling(tell: Callable[[], None]) -> None:
     """Have `tell` called when a kernel is compiled for the first time rather than loaded from the cache."""
-    event.register("numba:compile", _Listener(tell))  # type: ignore[no-untyped-call]
+    _state.tell = tell
+
+
+def _link(wanted: Kernel, *, compiled: bool) -> None:
+    """Link all kernels of a file: what a compiled kernel calls must be compiled too.
+
+    The file itself keeps its `Kernel`s. The functions made of them share a copy of its globals, in which every `Kernel`
+    is replaced by the function made of it.
+    """
+    with _state.lock:
+        if wanted.is_linked(compiled=compiled):  # by another thread, meanwhile
+            return
+        if compiled:
+            _listen()
+        names = wanted.py_func.__globals__
+        seen = dict(names)
+        for name, value in names.items():
+            if isinstance(value, Kernel) and value.py_func.__globals__ is names:
+                seen[name] = value.link(seen, compiled=compiled)
+        if not wanted.is_linked(compiled=compiled):  # a kernel that its file has no name for
+            wanted.link(seen, compiled=compiled)
+
+
+def _listen() -> None:
+    """Have Numba report its first real compilation; a kernel from the cache is silent."""
+    if _state.tell is None:
+        return
+    from numba.core import event
+
+    tell, _state.tell = _state.tell, None
+
+    class Listener(event.Listener):
+        def __init__(self) -> None:
+            self.told = False
+
+        def on_start(self, _event: object) -> None:
+            if not self.told:
+                self.told = True
+                tell()
+
+        def on_end(self, _event: object) -> None:
+            pass
+
+    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 
 __all__ = ["main"]
 
@@ -16,9 +17,11 @@ def main() -> None:
     """
     import typer
 
+    from querycloak.arrays.jit import expect_input
     from querycloak.cli.app import app
     from querycloak.errors import CheckFailedError, UserError
 
+    warnings.showwarning = _warn
     usage_error = typer.BadParameter.__mro__[2]  # what typer raises for a wrong command line; it has no public name
     try:
         code = app(standalone_mode=False)
@@ -42,11 +45,18 @@ def main() -> None:
         _fail(f"{error.format_message()} See `querycloak --help`.", 2)  # type: ignore[attr-defined]
     else:
         sys.exit(code if isinstance(code, int) else 0)
+    finally:
+        expect_input(None)
 
 
 def _as_option(message: str) -> str:
     """Name a setting by its option: `Clump.k must be …` becomes `--k must be …`."""
     return re.sub(r"^[A-Z]\w+\.(\w+) must be", lambda m: f"--{m[1].replace('_', '-')} must be", message)
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    """Show a warning, such as that of a plugin that cannot be used, as one line."""
+    print(f"querycloak: {message}", file=sys.stderr)
 
 
 def _fail(message: str, code: int) -> None:

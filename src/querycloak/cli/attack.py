@@ -52,7 +52,7 @@ def attack(
     with ShownProgress() as progress:
         progress.tell_compiling()
         bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
-        published = api.read_release_of(bench.log, release, truth)
+        published = api.read_release(release, log=bench.log, truth=truth)
         if len(published.log) == 0:
             raise UserError(f"{release} is empty: there is nothing to attack.")
         if truth is None and published.has_users:

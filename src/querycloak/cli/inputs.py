@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from querycloak.evaluation.workbench import Workbench
     from querycloak.progress import Progress
 
-__all__ = ["check_outputs", "digest_of_files", "open_bench", "parse_columns", "parse_grid"]
+__all__ = ["announce_input", "check_outputs", "digest_of_files", "open_bench", "parse_columns", "parse_grid"]
+
+
+def announce_input(path: Path | None) -> None:
+    """Tell the kernels how large the input is, where that can be known: a plain file that is not compressed."""
+    from querycloak.arrays.jit import expect_input
+
+    plain = path is not None and path.is_file() and path.suffix not in {".gz", ".zst", ".bz2", ".xz", ".parquet"}
+    expect_input(path.stat().st_size if plain and path is not None else None)
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
@@ -65,6 +73,7 @@ def open_bench(
 
     if str(log) == "-":
         raise UserError("Standard input is not read here: give a file. `querycloak stream` reads standard input.")
+    announce_input(log)
     progress.start("reading the log")
     queries = api.read_log(log, columns=parse_columns(columns), format=form, progress=progress)
     for kind, count in queries.problems.items():

@@ -40,7 +40,7 @@ def measure(
     with ShownProgress() as progress:
         progress.tell_compiling()
         bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
-        published = api.read_release_of(bench.log, release, truth)
+        published = api.read_release(release, log=bench.log, truth=truth)
         scores = bench.measure(published, only.split(",") if only else None, seed)
     if as_json:
         print_json(scores)

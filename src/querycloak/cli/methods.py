@@ -24,6 +24,8 @@ def methods(
         return
     entry = method(name)
     typer.echo(f"{entry.name}: {entry.summary}\nguarantee: {entry.guarantee}")
+    if entry.package:
+        typer.echo(f"from: {entry.package}")
     takes = [f"--{need}" for need in entry.needs if need in {"taxonomy", "directory", "resolver"}]
     if takes:
         typer.echo(f"also takes: {', '.join(takes)}")

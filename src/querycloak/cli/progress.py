@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Self
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as Bars
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -23,29 +12,26 @@ __all__ = ["ShownProgress"]
 
 
 class ShownProgress:
-    """Shows steps as bars on a terminal; notes are shown always."""
+    """Shows steps as bars on a terminal; notes are shown always.
+
+    Rich is imported only for a terminal: in a pipe, which draws no bars, that would be a tenth of a short run.
+    """
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True)
-        self._bars = Bars(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=self._console,
-            disable=not sys.stderr.isatty(),
-            transient=True,
-        )
-        self._task = None if self._bars.disable else self._bars.add_task("", total=None, visible=False)
+        self._bars: Any = None
+        self._task: Any = None
+        if sys.stderr.isatty():
+            self._bars = _bars()
+            self._task = self._bars.add_task("", total=None, visible=False)
 
     def __enter__(self) -> Self:
-        self._bars.start()
+        if self._bars is not None:
+            self._bars.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._bars.stop()
+        if self._bars is not None:
+            self._bars.stop()
 
     def start(self, step: str, total: int | None = None) -> None:
         """Begin a step."""
@@ -59,10 +45,38 @@ class ShownProgress:
 
     def note(self, text: str) -> None:
         """Print one line."""
-        self._console.print(text, style="dim", highlight=False, markup=False)
+        if self._bars is None:
+            print(text, file=sys.stderr)
+        else:
+            self._bars.console.print(text, style="dim", highlight=False, markup=False)
 
     def tell_compiling(self) -> None:
         """Say so when kernels are compiled on the first run."""
         from querycloak.arrays.jit import tell_compiling
 
         tell_compiling(lambda: self.note("compiling kernels (on the first run only, some seconds) …"))
+
+
+def _bars() -> Any:
+    """Return the bars of a terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -78,7 +78,7 @@ def stream(
     Example: `tail -f log.tsv | querycloak stream --k 10 --depth 5 > release.tsv`
     """
     from querycloak.catalog import STREAM_METHODS
-    from querycloak.cli.inputs import check_outputs, parse_columns
+    from querycloak.cli.inputs import announce_input, check_outputs, parse_columns
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.stream_summary import short_summary
     from querycloak.errors import ParameterError
@@ -90,6 +90,7 @@ def stream(
         raise ParameterError.of("--on-error", "one of stop, skip", on_error)
     source, output = (None if path == Path("-") else path for path in (source, output))
     check_outputs([source, taxonomy], [output, statement, truth, stats])
+    announce_input(source)
     settings = STREAM_METHODS[method].settings.from_json(given_settings(context))
     run = Run(
         method=method,

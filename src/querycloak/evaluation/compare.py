@@ -76,7 +76,7 @@ def plan_runs(methods: Sequence[str], grid: Mapping[str, Sequence[Any]]) -> list
 def compare(
     bench: Workbench,
     plans: Sequence[Plan],
-    output: Path,
+    output: Path | None = None,
     *,
     seed: int = 1,
     max_risk: float = 0.2,
@@ -84,7 +84,7 @@ def compare(
     knowledge: str = "",
     progress: Progress = QUIET,
 ) -> Comparison:
-    """Run all plans and write `results.json` and `results.csv` into the directory `output`.
+    """Run all plans; where there is a directory `output`, write `results.json` and `results.csv` into it.
 
     Each finished run is kept in `output/runs`, by a digest of the log, `knowledge` (any text that tells one taxonomy or
     directory from another), the method, its settings, the seed and the version: the same command goes on where it
@@ -95,11 +95,7 @@ def compare(
         raise UserError("The log is empty: there is nothing to compare.")
     if len(np.unique(log.user)) < 2:
         raise UserError("The log has one user: there is nobody to hide among.")
-    store = output / "runs"
-    try:
-        store.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        raise OutputError(f"{output} is not a directory and cannot be made one; choose another.") from None
+    store = None if output is None else _store(output)
     before = _top_topics(bench)
     first, second = halves(log)
     first_bench = Workbench(first, bench.taxonomy, bench.directory, bench.resolver)
@@ -107,12 +103,13 @@ def compare(
     mark = _digest_of(log) + knowledge
     runs = []
     for number, plan in enumerate(plans, 1):
-        place = store / f"{_key(mark, plan, seed, bench)}.json"
-        done = run_from_json(place.read_bytes()) if place.exists() else None
+        kept = None if store is None else store / f"{_key(mark, plan, seed, bench)}.json"
+        done = run_from_json(kept.read_bytes()) if kept is not None and kept.exists() else None
         if done is None:
             progress.note(f"[{number}/{len(plans)}] {plan.name}")
             done = _run(plan, bench, first_bench, second_bench, seed, list(before), progress)
-            write_text(place, run_to_json(done).decode())
+            if kept is not None:
+                write_text(kept, run_to_json(done).decode())
         else:
             progress.note(f"[{number}/{len(plans)}] {plan.name}: done before")
         runs.append(done)
@@ -121,9 +118,20 @@ def compare(
     found = Comparison(
         version=__version__, log=counts, seed=seed, max_risk=max_risk, repeat=repeat, topics=labels, runs=tuple(runs)
     )
-    write_text(output / "results.json", comparison_json(found))
-    write_text(output / "results.csv", comparison_csv(found))
+    if output is not None:
+        write_text(output / "results.json", comparison_json(found))
+        write_text(output / "results.csv", comparison_csv(found))
     return found
+
+
+def _store(output: Path) -> Path:
+    """Make the directory of finished runs."""
+    store = output / "runs"
+    try:
+        store.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise OutputError(f"{output} is not a directory and cannot be made one; choose another.") from None
+    return store
 
 
 def _run(

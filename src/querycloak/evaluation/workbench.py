@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from querycloak.catalog import ATTACKS, MEASURES
 from querycloak.catalog import method as find_method
-from querycloak.errors import GateError, ParameterError, UnknownNameError
+from querycloak.errors import GateError, ParameterError
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
 
@@ -32,21 +32,26 @@ if TYPE_CHECKING:
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.mapping.row_paths import PathsOf, RowPaths
     from querycloak.measures.score import Score
+    from querycloak.plugins import Catalog
     from querycloak.releases.release import Release
 
 __all__ = ["Workbench", "load_taxonomy", "mapper_of"]
 
 
 def load_taxonomy(source: Taxonomy | str | PathLike[str] = "wordnet") -> Taxonomy:
-    """Load a taxonomy: the embedded WordNet nouns, or a file of paths, of (child, parent), or of the Open Directory."""
+    """Load a taxonomy by name (`wordnet`: the embedded nouns; or one of an installed package), or from a file.
+
+    A file holds paths, (child, parent) pairs, or the structure of the Open Directory.
+    """
     from querycloak.knowledge.taxonomy import Taxonomy
 
     if isinstance(source, Taxonomy):
         return source
-    if str(source) == "wordnet":
-        from querycloak.knowledge.wordnet import load_wordnet
+    from querycloak.knowledge.named import named_taxonomy
 
-        return load_wordnet()
+    named = named_taxonomy(source)
+    if named is not None:
+        return named
     from querycloak.knowledge.table import read_taxonomy
 
     return read_taxonomy(Path(source))
@@ -127,12 +132,10 @@ class Workbench:
         return cast("list[Score]", self._check(MEASURES, "measure", release, names, seed))
 
     def _check(
-        self, catalog: dict[str, Check], what: str, release: Release, names: Sequence[str] | None, seed: int | None
+        self, catalog: Catalog[Check], what: str, release: Release, names: Sequence[str] | None, seed: int | None
     ) -> list[Any]:
         for name in names or ():
-            if name not in catalog:
-                raise UnknownNameError.of(what, name, catalog)
-            if release.kind not in catalog[name].kinds:
+            if release.kind not in catalog.find(name).kinds:
                 raise ParameterError(f"The {what} {name!r} does not fit a release of {release.statement.method}.")
         chosen = [c for c in catalog.values() if release.kind in c.kinds and (names is None or c.name in names)]
         made = self._needs({need for check in chosen for need in check.needs}, release)

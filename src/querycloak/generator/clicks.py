@@ -1,4 +1,4 @@
-"""What is clicked: how many results of a search, at which ranks, and which sites stand there."""
+"""What is clicked: how many results of a search, at which ranks, and which sites are there."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def draw_clicks(
     """Draw the clicks of every event, given what was asked, the result page, and the concept (-1 = any).
 
     The results of a query are the sites of its concept (or of the nearest one above with enough), in a circle from a
-    place that the query decides: the same query finds the same sites. A typed address finds its site first. Further
+    position that the query decides: the same query finds the same sites. A typed address finds its site first. Further
     clicks of one event are one to three ranks below the one before.
     """
     count = _counts(len(keys), random)
@@ -79,7 +79,7 @@ def _counts(events: int, random: Randomness) -> npt.NDArray[np.int64]:
 
 
 def _top_result(keys: npt.NDArray[np.uint64], sites: Sites, about: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Return the place of each query's first result among those it finds: int64[events]."""
+    """Return the position of each query's first result among those it finds: int64[events]."""
     top = (keys * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)).astype(np.int64) % sites.span[about]
     template = template_of(keys)
     typed = np.flatnonzero((template >= SITE) & (template < PERSONAL))

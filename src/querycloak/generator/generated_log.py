@@ -200,7 +200,7 @@ def _next_page_chance(settings: Generate) -> float:
 
 
 def _queries_per_user(settings: Generate, random: Randomness) -> npt.NDArray[np.int64]:
-    """Share the events out: one each, the rest by lognormal activity, the sum exact. int64[users]."""
+    """Distribute the events: one each, the rest by lognormal activity, the sum exact: int64[users]."""
     radius = np.sqrt(-2.0 * np.log(1.0 - random.uniform(settings.users)))
     normal = radius * np.cos(2.0 * np.pi * random.uniform(settings.users))
     activity = np.exp(settings.spread * (normal - normal.max()))
@@ -221,7 +221,7 @@ def _first_seen(values: npt.NDArray[T]) -> tuple[npt.NDArray[np.int32], npt.NDAr
 
 
 def _merge_equal(texts: pl.Series) -> tuple[npt.NDArray[np.int32], pl.Series]:
-    """Return keys that read the same one code: codes int32[keys] by first appearance, distinct texts."""
+    """Return one code for all keys that read the same: codes int32[keys] by first appearance, distinct texts."""
     frame = texts.to_frame("text").with_row_index("key")
     code, seen = _first_seen(frame.select(pl.col("key").min().over("text")).to_series().to_numpy())
     return code, texts.gather(seen)
@@ -246,7 +246,7 @@ def _truth(
     query: npt.NDArray[np.int32],
     concept: npt.NDArray[np.int32],
 ) -> ConceptLog:
-    """Lay the concepts of the events out, one row each; an event without any has one row with -1."""
+    """Return the concepts of the events, one row each; an event without any has one row with -1."""
     present = concept != NO_CODE
     present[:, 0] = True
     event, unit = np.nonzero(present)

@@ -1,6 +1,6 @@
 """Phrases of one to three terms with function words, kept as one integer each until the text is needed.
 
-A phrase is a 64-bit key: 10 bits of template, then three terms of 18 bits. Templates above those of phrases stand for
+A phrase is a 64-bit key: 10 bits of template, then three terms of 18 bits. Templates above those of phrases are for
 an address that a user types, and for personal queries (`people.py`), with their own payload of 54 bits.
 
 >>> template = next(i for i, t in enumerate(TEMPLATES) if t.between == " in ")

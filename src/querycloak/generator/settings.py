@@ -1,4 +1,4 @@
-"""What a generated log shall be like: its size, its users' habits, and its columns."""
+"""What a generated log should be like: its size, its users' habits, and its columns."""
 
 from __future__ import annotations
 

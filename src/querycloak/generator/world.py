@@ -111,7 +111,7 @@ def topic_roots(taxonomy: Taxonomy, topics: str) -> list[int]:
 
 
 def build_world(taxonomy: Taxonomy, terms: Terms, sites: Sites, topics: list[int]) -> World:
-    """Lay out what the kernels draw from."""
+    """Build the arrays that the kernels draw from."""
     first = np.searchsorted(terms.concept, np.arange(len(taxonomy) + 1)).astype(np.int64)
     for topic in topics:
         if first[topic] == first[topic + int(taxonomy.size[topic])]:
@@ -132,7 +132,7 @@ def build_world(taxonomy: Taxonomy, terms: Terms, sites: Sites, topics: list[int
 
 
 def build_sites(taxonomy: Taxonomy, terms: Terms, random: Randomness) -> Sites:
-    """Return every concept that has terms one to six sites, named after one of its labels."""
+    """Return one to six sites for every concept that has terms, each named after one of its labels."""
     concepts, first = np.unique(terms.concept, return_index=True)
     extra = np.minimum(-np.log2(1.0 - random.uniform(len(concepts))), len(_SUFFIXES) - 1).astype(np.int64)
     concept = np.repeat(concepts, extra + 1)

@@ -26,23 +26,23 @@ _COMPRESSIONS: Final[dict[str, Compression]] = {".gz": "gz", ".zst": "zst"}
 def write_generated(
     generated: GeneratedLog, path: str | Path, *, truth: bool = False, form: LogForm | None = None
 ) -> list[Path]:
-    """Write the log to `path`, and `<stem>.directory.tsv` and `<stem>.truth.tsv` next to it; gives the paths written.
+    """Write the log to `path`, and `<stem>.directory.tsv` and `<stem>.truth.tsv` next to it; return the paths written.
 
     The directory has the columns site and category; without clicks it is still the truth about typed addresses. Either
     all files appear or none. A path that ends in .gz or .zst has the log compressed.
     """
-    place = Path(path)
-    compression: Compression = _COMPRESSIONS.get(place.suffix, "")
-    stem = Path(place.stem).stem if compression else place.stem
-    tables = {place.with_name(f"{stem}.directory.tsv"): generated.directory()}
+    target = Path(path)
+    compression: Compression = _COMPRESSIONS.get(target.suffix, "")
+    stem = Path(target.stem).stem if compression else target.stem
+    tables = {target.with_name(f"{stem}.directory.tsv"): generated.directory()}
     if truth:
-        tables[place.with_name(f"{stem}.truth.tsv")] = truth_table(generated)
+        tables[target.with_name(f"{stem}.truth.tsv")] = truth_table(generated)
     fitted = replace(fit_form(generated.log, form), compression=compression)
-    with writing(place, *tables) as (file, *beside):
-        write_to(file, generated.log, fitted, place)
-        for out, table in zip(beside, tables.values(), strict=True):
+    with writing(target, *tables) as (file, *others):
+        write_to(file, generated.log, fitted, target)
+        for out, table in zip(others, tables.values(), strict=True):
             table.write_csv(out, separator="\t", quote_style="never")
-    return [place, *tables]
+    return [target, *tables]
 
 
 def truth_table(generated: GeneratedLog) -> pl.DataFrame:

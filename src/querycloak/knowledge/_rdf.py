@@ -34,7 +34,7 @@ class Dump:
         self.controls = 0
         """control characters, which XML forbids; left out"""
         self.bare_ampersands = 0
-        """ampersands that begin none of XML's entities; read as they stand"""
+        """ampersands that begin none of XML's entities; read as they are"""
         self._progress = progress
 
     def __iter__(self) -> Iterator[str]:

@@ -20,7 +20,7 @@ _PORT: Final = r":[0-9]*$"
 _WWW: Final = r"^www\.([^.]+\..+)$"
 
 _SECOND_LEVEL: Final = "ac|asn|co|com|edu|go|gob|gouv|gov|govt|id|ltd|me|mil|ne|net|nhs|nom|or|org|plc|sch|school"
-"""Second labels under which countries register names: a short rule in place of the public suffix list."""
+"""Second labels under which countries register names: a short rule instead of the public suffix list."""
 
 SUFFIX: Final = rf"\.(?:(?:{_SECOND_LEVEL})\.[a-z]{{2}}|[^.]+)$"
 """What is not registered at the end of a host: '.com', '.co.uk'."""

@@ -30,7 +30,7 @@ _ABOVE: Final = r"/[^/]*$"
 def tree_of_paths(
     paths: Sequence[str] | pl.Series, *, name: str, titles: pl.DataFrame | None = None
 ) -> tuple[Taxonomy, Int32s]:
-    """Build the tree of paths, siblings by name, and give the concept of each path: int32[len(paths)].
+    """Build the tree of paths, siblings by name, and return the concept of each path: int32[len(paths)].
 
     Paths in between that are not listed are made. Several roots are joined under 'Top'. The label of a concept is the
     last part of its path with spaces for underscores; `titles` (columns path, title) give a second where they differ.
@@ -61,7 +61,7 @@ def tree_of_paths(
 
 
 def concepts_of_paths(paths: Sequence[str], taxonomy: Taxonomy) -> Int32s:
-    """Find paths in a taxonomy: int32[len(paths)], the deepest concept on the path that there is; -1 where none is."""
+    """Find paths in a taxonomy: int32[len(paths)], the deepest concept of the path that exists; -1 where none does."""
     found = np.full(len(paths), -1, dtype=np.int32)
     for i, path in enumerate(paths):
         above = path.strip("/").replace("_", " ")

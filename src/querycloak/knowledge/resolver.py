@@ -1,4 +1,4 @@
-"""A resolver from a table: which addresses a search engine would give for a query.
+"""A resolver from a table: which addresses a search engine would return for a query.
 
 The table has two columns separated by a tab, query and address; a query with several results takes several lines, the
 most significant first. A first line that names the columns is optional. Promoted results do not belong in it.
@@ -12,8 +12,11 @@ from querycloak.errors import InputError
 from querycloak.logs.compression import open_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+    from typing import TypeAlias
+
+    Resolver: TypeAlias = Callable[[str], list[str] | None]
 
 __all__ = ["TableResolver", "read_resolver"]
 
@@ -22,7 +25,7 @@ _ADDRESS: Final = {"url", "address", "site", "host"}
 
 
 class TableResolver:
-    """Gives the addresses that a table has for a query.
+    """Returns the addresses that a table has for a query.
 
     >>> TableResolver({"tea": ["tea.example", "shop.example"]})("tea")
     ['tea.example', 'shop.example']

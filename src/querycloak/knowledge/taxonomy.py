@@ -69,7 +69,7 @@ class Taxonomy:
         return separator.join(self.label(c) for c in reversed(self.ancestors(concept)))
 
     def covers(self, above: int, below: int) -> bool:
-        """Tell whether `below` lies in the subtree of `above` (itself included)."""
+        """Tell whether `below` is in the subtree of `above` (itself included)."""
         return above <= below < above + int(self.size[above])
 
     @cached_property
@@ -214,7 +214,7 @@ class Taxonomy:
         name: str = "taxonomy",
         names: Sequence[str] | None = None,
     ) -> tuple[Taxonomy, npt.NDArray[np.int64]]:
-        """Like `from_parents`; also gives order: int64[n], the old number of each new index."""
+        """Like `from_parents`; also returns order: int64[n], the old number of each new index."""
         given = np.asarray(parents, dtype=np.int64)
         order = depth_first(given, names if names is not None else [ls[0] if ls else "?" for ls in labels])
         new_of_old = np.empty(len(given), dtype=np.int64)

@@ -37,11 +37,11 @@ PAPER = "paper"
 
 @dataclass(frozen=True)
 class Topics:
-    """Topics of a taxonomy, as concepts in ascending order; within each level none lies inside another."""
+    """Topics of a taxonomy, as concepts in ascending order; within each level none is inside another."""
 
     main: tuple[int, ...]
     fine: tuple[int, ...]
-    """the finer topics; a main topic that has none stands for itself"""
+    """the finer topics; a main topic that has none is used itself"""
 
     def common(self, taxonomy: Taxonomy) -> int:
         """Return the lowest concept above all main topics."""
@@ -81,7 +81,7 @@ def _parse(text: str, where: str, taxonomy: Taxonomy) -> Topics:
             continue
         indented = line[0] in " \t"
         if indented and not main:
-            raise InputError.at(where, "a finer topic (indented) stands before any topic", number)
+            raise InputError.at(where, "a finer topic (indented) comes before any topic", number)
         try:
             concept = find_topic(name, taxonomy, within=main[-1] if indented else 0)
         except (ParameterError, UnknownNameError) as error:
@@ -102,5 +102,5 @@ def _parse(text: str, where: str, taxonomy: Taxonomy) -> Topics:
 def _refuse_overlap(concepts: Sequence[int] | Iterable[int], where: str, taxonomy: Taxonomy) -> None:
     for above, below in pairwise(sorted(concepts)):
         if taxonomy.covers(above, below):
-            same = "is named twice" if above == below else f"lies inside {taxonomy.label(above)!r}"
+            same = "is named twice" if above == below else f"is inside {taxonomy.label(above)!r}"
             raise ParameterError(f"{where}: topics must not overlap, and {taxonomy.label(below)!r} {same}.")

@@ -8,7 +8,7 @@ up              i4[n]  distance from a synset back to its parent; 1 for the root
 further         i4[2]  child and parent of each further hypernym
 label_count     u1[n]  labels of each synset
 labels          text   the labels of all synsets, one per line, the preferred one of a synset first
-sense           u1     per label: place of the synset among those of the label, the commonest first
+sense           u1     per label: rank of the synset among those of the label, the commonest first
 irregular       text   irregular plural, tab, singular
 ==============  =====  ==========================================================================
 

@@ -15,6 +15,7 @@ from querycloak.logs.builder import LogBuilder
 from querycloak.logs.compression import compression_of, open_binary
 from querycloak.logs.formats.jsonlines import JsonLines
 from querycloak.logs.formats.parquet import read_parquet
+from querycloak.logs.formats.plugins import read_as_form, read_by_plugin
 from querycloak.logs.formats.table import table_frames
 from querycloak.logs.recognise import PARQUET_MAGIC, check_format, recognise_text, table_form
 from querycloak.logs.text_blocks import TextBlocks
@@ -39,20 +40,23 @@ def read_log(
     """Read a query log.
 
     `columns` says which column plays which role (role → name in the file, or position from 1); without it, columns are
-    known by the names that logs commonly use. `format` is one of aol, csv, excite, jsonl, parquet, tsv, ubi; without
-    it, the content tells. Rows keep their order in the file. What had to be fixed is counted in `problems`.
+    known by the names that logs commonly use. `format` is one of aol, csv, excite, jsonl, parquet, tsv, ubi, or one of
+    an installed package; without it, the content tells. Rows keep their order in the file. What had to be fixed is
+    counted in `problems`.
     """
     check_format(format)
     place = Path(path)
     with guarded(place):
-        return _read(place, columns, format, None, progress)
+        log = read_by_plugin(place, format, columns)
+        return log if log is not None else _read(place, columns, format, None, progress)
 
 
 def read_with_form(path: str | Path, form: LogForm) -> QueryLog:
     """Read a log whose form is known, such as a release with its statement."""
     place = Path(path)
     with guarded(place):
-        return _read(place, None, form.format, form, QUIET)
+        log = read_as_form(place, form)
+        return log if log is not None else _read(place, None, form.format, form, QUIET)
 
 
 def _read(

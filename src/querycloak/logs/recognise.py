@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from querycloak.errors import InputError, UnknownNameError
+from querycloak.errors import InputError
 from querycloak.logs.columns import assign, is_header
 from querycloak.logs.form import LogForm
 from querycloak.logs.formats.aol import aol_form
 from querycloak.logs.formats.excite import excite_form
+from querycloak.logs.formats.plugins import plugin_format
 from querycloak.logs.formats.table import SEPARATORS, first_rows
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ PARQUET_MAGIC: Final = b"PAR1"
 
 
 def check_format(name: str | None) -> None:
-    """Refuse the name of a format that there is not."""
+    """Refuse the name of a format that does not exist, here or in another package."""
     if name is not None and name not in FORMATS:
-        raise UnknownNameError.of("format", name, FORMATS)
+        plugin_format(name)
 
 
 def recognise_text(sample: bytes, path: Path) -> str:

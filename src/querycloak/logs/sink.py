@@ -12,6 +12,7 @@ from querycloak.logs.column_texts import typed_column
 from querycloak.logs.compressing import compressing
 from querycloak.logs.form import Column, LogForm
 from querycloak.logs.formats.json_text import json_blocks
+from querycloak.logs.formats.plugins import write_by_plugin
 from querycloak.logs.formats.table_text import table_blocks
 from querycloak.logs.recognise import check_format
 
@@ -62,7 +63,8 @@ def write_to(file: IO[bytes], log: QueryLog, form: LogForm, path: str | Path) ->
         pl.DataFrame([typed_column(log, c, form).alias(c.name) for c in form.columns]).write_parquet(file)
         return
     with compressing(file, form.compression) as stream:
-        _write_text(stream, log, form, path)
+        if not write_by_plugin(stream, log, form):
+            _write_text(stream, log, form, path)
 
 
 def _write_text(stream: Any, log: QueryLog, form: LogForm, path: str | Path) -> None:

@@ -54,6 +54,8 @@ import numpy.typing as npt
 
 from querycloak.arrays.jit import inlined_kernel, lean_kernel, wraps_around
 
+INTERPRET_SMALL = True  # the work grows with the rows alone (arrays/jit.py)
+
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 

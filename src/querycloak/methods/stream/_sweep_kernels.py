@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 from querycloak.arrays.jit import kernel, wraps_around
 
+INTERPRET_SMALL = True  # the work grows with the rows alone (arrays/jit.py)
+
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]

@@ -1,0 +1,59 @@
+"""Taxonomies that are known by a name: WordNet, and those of other packages (`querycloak.plugins`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from querycloak.errors import UnknownNameError
+from querycloak.plugins import Catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+    from querycloak.knowledge.taxonomy import Taxonomy
+
+__all__ = ["KNOWLEDGE", "Knowledge", "named_taxonomy"]
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """A taxonomy with a name, for `--taxonomy NAME`."""
+
+    name: str
+    summary: str
+    """one line"""
+    load: Callable[[], Taxonomy]
+    package: str = ""
+    """the package it comes from, with its version; empty = QueryCloak itself"""
+
+
+def _wordnet() -> Taxonomy:
+    from querycloak.knowledge.wordnet import load_wordnet
+
+    return load_wordnet()
+
+
+KNOWLEDGE: Final = Catalog("taxonomy", Knowledge, (Knowledge("wordnet", "the nouns of WordNet 3.0", _wordnet),))
+"""Taxonomies by name."""
+
+
+def named_taxonomy(source: str | PathLike[str]) -> Taxonomy | None:
+    """Return the taxonomy of this name; None where `source` is a file.
+
+    A file wins over a taxonomy of another package, so that installing a package never changes what a command reads.
+    What is neither, and has no dot or slash as the path of a file has, is refused with the nearest name.
+    """
+    name = str(source)
+    if name in KNOWLEDGE.built_in:
+        return KNOWLEDGE[name].load()
+    if Path(name).exists():
+        return None
+    if "." in name or "/" in name or "\\" in name:
+        return None
+    try:
+        return KNOWLEDGE.find(name).load()
+    except UnknownNameError as error:
+        raise UnknownNameError(f"{error} Nor is there a file of that name.") from None
