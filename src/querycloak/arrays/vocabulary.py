@@ -1,9 +1,9 @@
-"""Byte strings as codes, by first appearance: the vocabulary of a stream, which grows with it."""
+"""Byte strings as codes, by first appearance: the vocabulary of a log or a stream, which grows while it is read."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,13 @@ import numpy.typing as npt
 from querycloak.arrays._vocabulary_kernels import code_texts, move_slots, write_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
 
     from querycloak.randomness import Randomness
 
-__all__ = ["BROKEN", "ByteCodes", "Vocabulary", "fresh_ids", "id_width"]
+__all__ = ["BROKEN", "ByteCodes", "Vocabulary", "fresh_ids", "id_width", "sliced_texts"]
 
 Bytes = npt.NDArray[np.uint8]
 Int32s = npt.NDArray[np.int32]
@@ -24,6 +26,10 @@ NONE: Final = -1
 """Code of an empty text."""
 BROKEN: Final = -2
 """Code of a text whose escapes cannot be decoded."""
+MOST_SPELLINGS: Final = 1 << 20
+"""odd spellings that are remembered; when there are more, all are forgotten, and decoded again where they come"""
+LONGEST_SLICE: Final = 1 << 30
+"""bytes that are cut into texts at once: a value of Polars is shorter than 4 GiB"""
 
 
 class ByteCodes:
@@ -72,6 +78,46 @@ class ByteCodes:
         begin = int(self.ends[code]) if code > 0 else 0
         return self.texts[begin : int(self.ends[code + 1])].tobytes()
 
+    def to_series(self) -> pl.Series:
+        """Return all texts, in the order of their codes; they must be UTF-8."""
+        return sliced_texts(self.texts, *self._bounds())
+
+    def to_arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Return what a checkpoint keeps: where the texts end, int64[n], and the texts, uint8."""
+        begins, lengths = self._bounds()
+        ends = begins + lengths
+        return {"ends": ends, "texts": self.texts[: int(ends[-1]) if len(ends) else 0].copy()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> Self:
+        """Return the codes of a checkpoint; ValueError where the arrays are none of ours."""
+        ends, texts = np.asarray(arrays["ends"]), np.asarray(arrays["texts"])
+        whole = ends.dtype == np.int64 and texts.dtype == np.uint8 and ends.ndim == texts.ndim == 1
+        if not whole or len(texts) != (ends[-1] if len(ends) else 0) or (np.diff(ends, prepend=0) <= 0).any():
+            raise ValueError("not the arrays of a vocabulary")
+        made = cls()
+        begins = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
+        step = 1 << 16  # spans are int32: a part of the texts at a time
+        for first in range(0, len(ends), step):
+            base = int(begins[first])
+            part = np.stack([begins[first : first + step], ends[first : first + step]], axis=1) - base
+            rows = np.arange(len(part), dtype=np.int32)
+            code = np.full(len(part), NONE, dtype=np.int32)
+            made.code(texts[base : base + int(part[-1, 1])], part.astype(np.int32), 0, rows, code)
+            if (code != rows + first).any():
+                raise ValueError("not the arrays of a vocabulary: a text is there twice")
+        return made
+
+    def _bounds(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        ends = self.ends[1 : len(self) + 1]
+        begins = np.concatenate([np.zeros(1, dtype=np.int64), ends])[: len(ends)]
+        return begins, ends - begins
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it takes."""
+        return self._slots.nbytes + self.ends.nbytes + self.texts.nbytes
+
     def _grow(self, wanted: int) -> None:
         n = len(self)
         if 8 * (n + 1) > 5 * len(self._slots) or n + 2 > len(self.ends):
@@ -88,12 +134,15 @@ class ByteCodes:
 
 
 class Vocabulary:
-    """Values of one column: what is written with escapes has the code of what it means, and is decoded once."""
+    """Values of one column, of which some are written in an odd way: with escapes, or not in their normal form.
+
+    An odd spelling has the code of what it means. Its meaning is looked up once, however often it comes.
+    """
 
     def __init__(self) -> None:
         self.codes = ByteCodes()
         self._written = ByteCodes()
-        self._meant = np.zeros(0, dtype=np.int32)  # code of each that is written with escapes
+        self._meant = np.zeros(0, dtype=np.int32)  # code of what each odd spelling means
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -105,42 +154,88 @@ class Vocabulary:
         """Return the value of a code."""
         return self.codes.text(code)
 
+    @property
+    def memory(self) -> int:
+        """Bytes that it takes."""
+        return self.codes.memory + self._written.memory + self._meant.nbytes
+
     def code(
         self,
         data: Bytes,
         spans: Int32s,
         column: int,
         rows: Int32s,
-        escaped: npt.NDArray[np.bool_],
-        plain: Callable[[bytes], bytes],
+        odd: npt.NDArray[np.bool_],
+        meaning: Callable[[list[bytes]], list[bytes | None]],
     ) -> Int32s:
         """int32[n]: codes of the values of `rows`, spans as in `ByteCodes.code`; -1 elsewhere, and where it is empty.
 
-        `escaped` bool[rows] = a value has escapes; `plain` decodes them, or raises a ValueError: BROKEN.
+        `odd` bool[rows] = a value is written in an odd way; `meaning` returns what each of some distinct ones means,
+        or None where it means nothing: BROKEN.
         """
         code = np.full(len(spans), NONE, dtype=np.int32)
-        if not escaped.any():
+        if not odd.any():
             self.codes.code(data, spans, column, rows, code)
             return code
-        written, plainly, done = code.copy(), ~escaped, 0
-        self._written.code(data, spans, column, rows[escaped], written)
-        new = np.arange(len(self._meant), len(self._written))
-        firsts = np.searchsorted(np.maximum.accumulate(written[rows]), new)  # place of the first row with each new one
-        meant = []
-        for c, first in zip(new.tolist(), firsts.tolist(), strict=True):  # in the order of the rows, as they all are
-            self.codes.code(data, spans, column, rows[done:first][plainly[done:first]], code)
-            meant.append(self._decoded(self._written.text(c), plain))
-            done = first
-        self.codes.code(data, spans, column, rows[done:][plainly[done:]], code)
-        self._meant = np.concatenate([self._meant, np.array(meant, dtype=np.int32)])
-        code[rows[escaped]] = self._meant[written[rows[escaped]]]
+        odd_rows = rows[odd]
+        written = np.full(len(spans), NONE, dtype=np.int32)
+        self._written.code(data, spans, column, odd_rows, written)
+        written = written[odd_rows]
+        known = len(self._meant)
+        texts = meaning([self._written.text(c) for c in range(known, len(self._written))])
+
+        # What new spellings mean is put after the data, and their rows point there: one pass over all rows gives codes
+        # in the order of the rows, whichever way a value is written.
+        lengths = np.array([len(text or b"") for text in texts], dtype=np.int64)
+        ends = len(data) + np.cumsum(lengths)
+        longer = np.concatenate([data, np.frombuffer(b"".join(text or b"" for text in texts), dtype=np.uint8)])
+        places = spans[:, column : column + 2].astype(np.int32)
+        is_new = written >= known
+        new = written[is_new] - known
+        places[odd_rows[is_new], 0], places[odd_rows[is_new], 1] = (ends - lengths)[new], ends[new]
+        settled = odd.copy()
+        settled[odd] = ~is_new
+        self.codes.code(longer, places, 0, rows[~settled], code)
+
+        meant = np.full(len(texts), NONE, dtype=np.int32)
+        meant[new] = code[odd_rows[is_new]]
+        meant[[i for i, text in enumerate(texts) if text is None]] = BROKEN
+        self._meant = np.concatenate([self._meant, meant])
+        code[odd_rows] = np.append(self._meant, np.int32(NONE))[written]  # an empty value is no spelling: -1
+        if len(self._meant) > MOST_SPELLINGS:
+            self._written, self._meant = ByteCodes(), np.zeros(0, dtype=np.int32)
         return code
 
-    def _decoded(self, text: bytes, plain: Callable[[bytes], bytes]) -> int:
-        try:
-            return self.codes.add(plain(text))
-        except ValueError:
-            return BROKEN
+    def to_arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Return what a checkpoint keeps. Odd spellings are not among it: they are decoded again where they come."""
+        return self.codes.to_arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> Self:
+        """Return the vocabulary of a checkpoint."""
+        made = cls()
+        made.codes = ByteCodes.from_arrays(arrays)
+        return made
+
+
+def sliced_texts(
+    data: Bytes | bytes, begins: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]
+) -> pl.Series:
+    """Return stretches of some bytes as a column of texts, without a Python string for each."""
+    import polars as pl
+
+    parts, first = [], 0
+    while first < len(begins):
+        base, last = 0, len(begins)
+        if len(data) > LONGEST_SLICE:  # then the begins ascend
+            base = int(begins[first])
+            last = max(int(np.searchsorted(begins, base + LONGEST_SLICE)), first + 1)
+        piece = data[base : int(begins[last - 1] + lengths[last - 1])] if base else data
+        offsets = pl.Series(begins[first:last] - base)
+        cut = pl.lit(bytes(piece)).bin.slice(offsets, pl.Series(lengths[first:last]))
+        parts.append(pl.select(cut.cast(pl.String)).to_series())
+        first = last
+    return pl.concat(parts).alias("") if parts else pl.Series([], dtype=pl.String)
 
 
 def id_width(*, digits: bool) -> int:

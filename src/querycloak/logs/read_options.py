@@ -26,6 +26,8 @@ class ReadOptions:
     on_error: Literal["stop", "skip"] = "stop"
     """a bad line ends the reading, or is left out and counted"""
     max_memory: int | None = None
-    """bytes that reading may take; None = what the machine has"""
+    """bytes that the log may take in memory; None = what the machine has"""
+    category_separator: str = "/"
+    """what separates the levels of a category path"""
     assume_yes: bool = False
     """go on where the columns look wrong"""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from querycloak.errors import InputError, UnknownNameError
 from querycloak.logs.columns import assign, is_header
 from querycloak.logs.form import LogForm
 from querycloak.logs.formats.aol import aol_form
 from querycloak.logs.formats.excite import excite_form
-from querycloak.logs.formats.table import SEPARATORS, first_rows
+from querycloak.logs.formats.table import SEPARATORS, csv_separator, first_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "PARQUET_MAGIC", "check_format", "recognise_text", "table_form"]
 
-FORMATS: Final = ("aol", "csv", "excite", "jsonl", "parquet", "tsv", "ubi")
+FORMATS: Final = ("aol", "csv", "excite", "json", "jsonl", "parquet", "tsv", "ubi")
 PARQUET_MAGIC: Final = b"PAR1"
 
 
@@ -32,20 +32,18 @@ def recognise_text(sample: bytes, path: Path) -> str:
     start = sample.lstrip()
     if start.startswith(b"{"):
         return "jsonl"
-    if start.startswith((b"[{", b"[\n", b"[ ", b"[]")):
-        raise InputError.at(path, "one JSON array; write one JSON object a line instead")
     line = sample.lstrip(b"\n").split(b"\n", 1)[0]
     if b"\t" in line:
         return "tsv"
-    if b"," in line:
+    if b"," in line or b";" in line:
         return "csv"
-    problem = "not a query log: the first line has no tab, no comma and no JSON object"
+    problem = "not a query log: the first line has no tab, no comma, no semicolon and no JSON object"
     raise InputError.at(path, problem)
 
 
 def table_form(sample: bytes, path: Path, name: str, mapping: Mapping[str, str] | None) -> LogForm:
     """Return the form of a table of text; `name` is its format, with 'tsv' for all that tabs separate."""
-    separator = SEPARATORS[name]
+    separator = csv_separator(sample) if name == "csv" else SEPARATORS[name]
     rows = first_rows(sample, separator)
     if not rows:
         raise InputError.at(path, "the file holds blank lines only")
@@ -70,14 +68,15 @@ def _mapped(rows: list[list[str]], path: Path, name: str, mapping: Mapping[str, 
             mapping = {"user": "1", "query": "2"}
         names = [f"column {i + 1}" for i in range(width)]
         columns = assign(names, mapping, path, surely_names=mapping is not None)
-    all_quoted = name == "csv" and _all_quoted(sample, rows, header=header)
-    return LogForm(name, columns, header=header, quoting="all" if all_quoted else "needed")
+    separator: Literal[",", ";"] = ";" if name == "csv" and csv_separator(sample) == ";" else ","
+    all_quoted = name == "csv" and _all_quoted(sample, rows, separator, header=header)
+    return LogForm(name, columns, header=header, quoting="all" if all_quoted else "needed", separator=separator)
 
 
-def _all_quoted(sample: bytes, rows: list[list[str]], *, header: bool) -> bool:
+def _all_quoted(sample: bytes, rows: list[list[str]], separator: str, *, header: bool) -> bool:
     """Say whether the first row of data has quotes around every field."""
     row = rows[1] if header and len(rows) > 1 else rows[0]
-    quoted = ",".join('"' + field.replace('"', '""') + '"' for field in row).encode()
+    quoted = separator.join('"' + field.replace('"', '""') + '"' for field in row).encode()
     return b"\n" + quoted + b"\n" in b"\n" + sample + b"\n"
 
 

@@ -10,8 +10,9 @@ import polars as pl
 from querycloak.logs.atomic import writing
 from querycloak.logs.column_texts import typed_column
 from querycloak.logs.compressing import compressing
+from querycloak.logs.decoding import MARKS, encoded
 from querycloak.logs.form import Column, LogForm
-from querycloak.logs.formats.json_text import json_blocks
+from querycloak.logs.formats.json_text import json_blocks, record_end
 from querycloak.logs.formats.table_text import table_blocks
 from querycloak.logs.recognise import check_format
 
@@ -66,17 +67,28 @@ def write_to(file: IO[bytes], log: QueryLog, form: LogForm, path: str | Path) ->
 
 
 def _write_text(stream: Any, log: QueryLog, form: LogForm, path: str | Path) -> None:
-    lines = json_blocks(log, form) if form.format in {"jsonl", "ubi"} else table_blocks(log, form, path)
+    is_json = form.format in {"json", "jsonl", "ubi"}
+    form = replace(form, json_array=is_json and (form.json_array or form.format == "json"))
+    lines = json_blocks(log, form) if is_json else table_blocks(log, form, path)
     end = form.line_end.encode()
-    if form.bom:
-        stream.write(b"\xef\xbb\xbf")
+    between = record_end(form).encode() if is_json else end
+
+    def write(text: bytes) -> None:
+        stream.write(encoded(text, form.encoding, path))
+
+    if form.bom and form.encoding in MARKS:
+        stream.write(MARKS[form.encoding])
+    if form.json_array:
+        write(b"[" + end)
     first = True
     for block in lines:
         if block:
-            stream.write((b"" if first else end) + block)
+            write((b"" if first else between) + block)
             first = False
-    if form.last_line_end and not first:
-        stream.write(end)
+    if form.json_array:
+        write((b"" if first else end) + b"]" + end)
+    elif form.last_line_end and not first:
+        write(end)
 
 
 def _free(name: str, taken: set[str]) -> str:
