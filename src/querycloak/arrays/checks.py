@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
+import msgspec
 import numpy as np
 
 if TYPE_CHECKING:
@@ -11,9 +12,12 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Arrays", "BadStateError", "part", "prefixed", "require", "take"]
+__all__ = ["Arrays", "BadStateError", "Count", "part", "prefixed", "read_plain", "require", "take"]
 
+T = TypeVar("T")
 Arrays = dict[str, "npt.NDArray[Any]"]
+Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
+"""A number of things, in a Struct that is read from a file."""
 
 
 class BadStateError(ValueError):
@@ -51,6 +55,14 @@ def take(
         fits = (low is None or int(found.min()) >= low) and (high is None or int(found.max()) <= high)
         require(fits, f"values of {name!r} are in their range")
     return found
+
+
+def read_plain(plain: object, kind: type[T]) -> T:
+    """Return values of JSON as a Struct, each of the type and in the range that the Struct says."""
+    try:
+        return msgspec.convert(plain, kind)
+    except msgspec.ValidationError:
+        raise BadStateError(f"its {kind.__name__} is not one") from None
 
 
 def prefixed(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:

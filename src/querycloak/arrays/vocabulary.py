@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.checks import Arrays, part, prefixed, require, take
 from querycloak.arrays._vocabulary_kernels import code_texts, move_slots, write_digits
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ NONE: Final = -1
 """Code of an empty text."""
 BROKEN: Final = -2
 """Code of a text whose escapes cannot be decoded."""
+
+
+PART: Final = 1 << 26
+"""Bytes of texts that are coded again at once."""
 
 
 class ByteCodes:
@@ -71,6 +76,33 @@ class ByteCodes:
         """Return the text of a code."""
         begin = int(self.ends[code]) if code > 0 else 0
         return self.texts[begin : int(self.ends[code + 1])].tobytes()
+
+    def to_arrays(self) -> Arrays:
+        """Return the texts, one after the other in the order of their codes, and where each ends."""
+        n = len(self)
+        used = int(self.ends[n]) if n else 0
+        return {"texts": self.texts[:used].copy(), "ends": self.ends[1 : n + 1].copy()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> ByteCodes:
+        """Code the texts of `to_arrays` again, under a new hash key; BadStateError where they cannot be such texts."""
+        texts = take(arrays, "texts", np.uint8)
+        ends = take(arrays, "ends", np.int64, low=0, high=len(texts))
+        require((np.diff(ends, prepend=0) > 0).all(), "no text is empty")
+        require((int(ends[-1]) if len(ends) else 0) == len(texts), "every byte belongs to a text")
+        made, begins = cls(), np.append(0, ends[:-1])
+        first = 0
+        while first < len(ends):  # in parts: spans are of 32 bits
+            last = max(first + 1, int(np.searchsorted(ends, begins[first] + PART, side="right")))
+            require(ends[last - 1] - begins[first] < 1 << 31, "no text is longer than 2 GB")
+            rows = np.arange(last - first, dtype=np.int32)
+            spans = np.stack([begins[first:last], ends[first:last]], axis=1) - begins[first]
+            code = np.full(len(rows), -1, dtype=np.int32)
+            data = texts[begins[first] : ends[last - 1]]
+            made.code(data, spans.astype(np.int32), 0, rows, code)
+            first = last
+        require(len(made) == len(ends), "no text is there twice")
+        return made
 
     def _grow(self, wanted: int) -> None:
         n = len(self)
@@ -135,6 +167,22 @@ class Vocabulary:
         self._meant = np.concatenate([self._meant, np.array(meant, dtype=np.int32)])
         code[rows[escaped]] = self._meant[written[rows[escaped]]]
         return code
+
+    def to_arrays(self) -> Arrays:
+        """Return the values, and those that are written with escapes with the code of what each means."""
+        written = prefixed("written", self._written.to_arrays())
+        return {**prefixed("codes", self.codes.to_arrays()), **written, "meant": self._meant}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Vocabulary:
+        """Make the vocabulary of `to_arrays` again; BadStateError where it contradicts itself."""
+        made = cls()
+        made.codes = ByteCodes.from_arrays(part("codes", arrays))
+        made._written = ByteCodes.from_arrays(part("written", arrays))
+        made._meant = take(
+            arrays, "meant", np.int32, length=len(made._written), low=BROKEN, high=len(made.codes) - 1
+        ).copy()
+        return made
 
     def _decoded(self, text: bytes, plain: Callable[[bytes], bytes]) -> int:
         try:

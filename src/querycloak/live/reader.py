@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.checks import Arrays, Count, part, prefixed, read_plain, require, take
 from querycloak.arrays.vocabulary import BROKEN, ByteCodes, Vocabulary, fresh_ids, id_width
 from querycloak.live import _lines_kernels as lines
 from querycloak.live.layout import LONGEST_LINE
@@ -33,6 +34,19 @@ Int64s = npt.NDArray[np.int64]
 
 _JSON = msgspec.json.Decoder(msgspec.Raw)
 """Looks whether lines are JSON, and builds nothing of them."""
+
+
+class ReaderState(msgspec.Struct, forbid_unknown_fields=True):
+    """What is saved of a reader next to its arrays."""
+
+    lines: Count
+    skipping: bool
+    known_users: Count
+    unclassified: Count
+    left_out: dict[str, Count]
+    problems: dict[str, Count]
+    digits: bool | None
+    id_words: Count | None
 
 
 class Classifier(Protocol):
@@ -100,9 +114,61 @@ class Reader:
     def __repr__(self) -> str:
         return f"Reader({self._line:,} lines, {len(self.users):,} users)"
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the classifier, and the line that is not whole yet: whoever goes on reads that again."""
-        return self.__dict__ | {"classifier": None, "_rest": b""}
+    def to_state(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return what `from_state` needs.
+
+        A line that is not whole yet is left out, to be read again; so are queries that need not be known again.
+        """
+        arrays: Arrays = {
+            **prefixed("users", self.users.to_arrays()),
+            **prefixed("ids", self.ids.to_arrays()),
+            **prefixed("categories", self._categories.to_arrays()),
+            "node_of_category": self._node_of_category,
+            "needs_quotes": self._needs_quotes,
+        }
+        if self.settings.min_query_users > 1:
+            arrays |= prefixed("queries", self._queries.to_arrays()) | prefixed("asked", self._asked.to_arrays())
+            arrays["is_personal"] = self._is_personal.astype(np.uint8)
+        plain = ReaderState(
+            lines=self._line,
+            skipping=self._skipping,
+            known_users=self.known_users,
+            unclassified=self.unclassified,
+            left_out=dict(self.left_out),
+            problems=dict(self.problems.counts),
+            digits=self._digits,
+            id_words=None if self._id_random.seed is None else self._id_random.position,
+        )
+        return arrays, msgspec.to_builtins(plain)
+
+    def from_state(self, arrays: Arrays, plain: dict[str, Any]) -> None:
+        """Bring a new reader of the same layout and settings, whose tree is restored, into a saved state."""
+        said = read_plain(plain, ReaderState)
+        self.users = Vocabulary.from_arrays(part("users", arrays))
+        self.ids = ByteCodes.from_arrays(part("ids", arrays))
+        users = len(self.users)
+        require(len(self.ids) == users, "each user has an id")
+        require(said.known_users <= users, "all users are known")
+        require((said.digits is None) == (users == 0 or self.settings.ids != "new"), "ids have one form")
+        if said.digits is not None:  # kernels take ids of one width, without looking where each ends
+            ends = self.ids.ends[1 : users + 1]
+            require((np.diff(ends, prepend=0) == id_width(digits=said.digits)).all(), "ids have one width")
+        self._needs_quotes = take(arrays, "needs_quotes", np.uint8, length=users, high=1).copy()
+        self._categories = Vocabulary.from_arrays(part("categories", arrays))
+        self._node_of_category = take(
+            arrays, "node_of_category", np.int32, length=len(self._categories), low=-1, high=len(self._tree) - 1
+        ).copy()
+        if self.settings.min_query_users > 1:
+            self._queries = Vocabulary.from_arrays(part("queries", arrays))
+            self._asked.restore(part("asked", arrays), len(self._queries), users)
+            told = len(self._queries) if self.settings.identifiers else 0
+            self._is_personal = take(arrays, "is_personal", np.uint8, length=told, high=1).astype(np.bool_)
+        self._line, self._skipping, self._digits = said.lines, said.skipping, said.digits
+        self.known_users, self.unclassified = said.known_users, said.unclassified
+        self.left_out, self.problems.counts = Counter(said.left_out), Counter(said.problems)
+        if self._id_random.seed is not None:
+            require(said.id_words is not None, "a run with a seed says how many random words it drew")
+            self._id_random.wind_to(said.id_words or 0)
 
     @property
     def unfinished(self) -> int:

@@ -26,7 +26,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.checks import Arrays, BadStateError, require, take
+from querycloak.arrays.checks import Arrays, BadStateError, Count, read_plain, require, take
 from querycloak.methods.stream import _engine_kernels as kernels
 from querycloak.methods.stream.engine import WORDS, _lines
 
@@ -39,13 +39,11 @@ __all__ = ["from_state", "to_state"]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
-LARGEST_CODE = (1 << 31) - 1
 
-
-class Plain(msgspec.Struct, forbid_unknown_fields=True):
+class EngineState(msgspec.Struct, forbid_unknown_fields=True):
     """What is saved next to the arrays."""
 
-    entered: Annotated[int, msgspec.Meta(ge=0, lt=1 << 60)]
+    entered: Count
     words: Annotated[int, msgspec.Meta(ge=WORDS, lt=1 << 60)] | None = None
     cursor: Annotated[int, msgspec.Meta(ge=0, le=2 * WORDS)] = 0
 
@@ -73,20 +71,20 @@ def to_state(engine: StreamEngine) -> tuple[Arrays, dict[str, Any]]:
         "set_records": _positions(record_slot, len(m.waits))[set_record],
         "set_tokens": _positions(token_slot, len(m.waits))[set_token],
     }
-    plain = Plain(engine.entered)
+    plain = EngineState(engine.entered)
     if engine.random.seed is not None:
-        plain = Plain(engine.entered, engine.random.position, int(m.counts[kernels.CURSOR]))
+        plain = EngineState(engine.entered, engine.random.position, int(m.counts[kernels.CURSOR]))
     return arrays, msgspec.to_builtins(plain)
 
 
 def from_state(engine: StreamEngine, arrays: Arrays, plain: dict[str, Any]) -> None:
     """Bring a new engine of the same settings and seed into a saved state; BadStateError where it contradicts itself."""
     require(engine.entered == 0, "the engine is new")
+    said = read_plain(plain, EngineState)
     try:
-        said = msgspec.convert(plain, Plain)
         paths = msgspec.json.decode(take(arrays, "paths", np.uint8).tobytes(), type=list[list[str]])
-    except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise BadStateError("its tree or its counts cannot be read") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise BadStateError("its tree cannot be read") from None
     tree = engine.tree
     for i, path in enumerate(paths):
         require(tree.node(tuple(path)) == i, "each node has its own path")
@@ -146,7 +144,7 @@ class _Waiting:
         self.entry_begin, self.entry_set, self.entry_user = begins, self.set_of[begins], user[begins]
 
 
-def _build(engine: StreamEngine, w: _Waiting, said: Plain) -> None:
+def _build(engine: StreamEngine, w: _Waiting, said: EngineState) -> None:
     """Build the arrays of the kernels: record and token i get slot i, the users of sets get entries in their order."""
     m, width, waiting = engine._state, engine.tree.width, w.waiting  # noqa: SLF001
     sets, entries_used = len(w.indexed), len(w.entry_begin)
