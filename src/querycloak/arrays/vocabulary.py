@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays._vocabulary_kernels import code_texts, move_slots, write_digits
+from querycloak.arrays.checks import Arrays, require, take
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     import polars as pl
 
@@ -30,6 +31,10 @@ MOST_SPELLINGS: Final = 1 << 20
 """odd spellings that are remembered; when there are more, all are forgotten, and decoded again where they come"""
 LONGEST_SLICE: Final = 1 << 30
 """bytes that are cut into texts at once: a value of Polars is shorter than 4 GiB"""
+
+
+PART: Final = 1 << 26
+"""Bytes of texts that are coded again at once."""
 
 
 class ByteCodes:
@@ -78,35 +83,37 @@ class ByteCodes:
         begin = int(self.ends[code]) if code > 0 else 0
         return self.texts[begin : int(self.ends[code + 1])].tobytes()
 
-    def to_series(self) -> pl.Series:
-        """Return all texts, in the order of their codes; they must be UTF-8."""
-        return sliced_texts(self.texts, *self._bounds())
-
-    def to_arrays(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Return what a checkpoint keeps: where the texts end, int64[n], and the texts, uint8."""
-        begins, lengths = self._bounds()
-        ends = begins + lengths
-        return {"ends": ends, "texts": self.texts[: int(ends[-1]) if len(ends) else 0].copy()}
+    def to_arrays(self) -> Arrays:
+        """Return the texts, one after the other in the order of their codes, and where each ends."""
+        n = len(self)
+        used = int(self.ends[n]) if n else 0
+        return {"texts": self.texts[:used].copy(), "ends": self.ends[1 : n + 1].copy()}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> Self:
-        """Return the codes of a checkpoint; ValueError where the arrays are none of ours."""
-        ends, texts = np.asarray(arrays["ends"]), np.asarray(arrays["texts"])
-        whole = ends.dtype == np.int64 and texts.dtype == np.uint8 and ends.ndim == texts.ndim == 1
-        if not whole or len(texts) != (ends[-1] if len(ends) else 0) or (np.diff(ends, prepend=0) <= 0).any():
-            raise ValueError("not the arrays of a vocabulary")
-        made = cls()
-        begins = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
-        step = 1 << 16  # spans are int32: a part of the texts at a time
-        for first in range(0, len(ends), step):
-            base = int(begins[first])
-            part = np.stack([begins[first : first + step], ends[first : first + step]], axis=1) - base
-            rows = np.arange(len(part), dtype=np.int32)
-            code = np.full(len(part), NONE, dtype=np.int32)
-            made.code(texts[base : base + int(part[-1, 1])], part.astype(np.int32), 0, rows, code)
-            if (code != rows + first).any():
-                raise ValueError("not the arrays of a vocabulary: a text is there twice")
+    def from_arrays(cls, arrays: Arrays) -> ByteCodes:
+        """Code the texts of `to_arrays` again, under a new hash key; BadStateError where they cannot be such texts."""
+        texts = take(arrays, "texts", np.uint8)
+        ends = take(arrays, "ends", np.int64, low=0, high=len(texts))
+        require((np.diff(ends, prepend=0) > 0).all(), "no text is empty")
+        require((int(ends[-1]) if len(ends) else 0) == len(texts), "every byte belongs to a text")
+        made, begins = cls(), np.append(0, ends[:-1])
+        first = 0
+        while first < len(ends):  # in parts: spans are of 32 bits
+            last = max(first + 1, int(np.searchsorted(ends, begins[first] + PART, side="right")))
+            require(ends[last - 1] - begins[first] < 1 << 31, "no text is longer than 2 GB")
+            rows = np.arange(last - first, dtype=np.int32)
+            spans = np.stack([begins[first:last], ends[first:last]], axis=1) - begins[first]
+            code = np.full(len(rows), -1, dtype=np.int32)
+            data = texts[begins[first] : ends[last - 1]]
+            made.code(data, spans.astype(np.int32), 0, rows, code)
+            first = last
+        require(len(made) == len(ends), "no text is there twice")
         return made
+
+    def to_series(self) -> pl.Series:
+        """Return all texts, in the order of their codes; they must be UTF-8."""
+        begins, lengths = self._bounds()
+        return sliced_texts(self.texts[: int(lengths.sum())], begins, lengths)
 
     def _bounds(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         ends = self.ends[1 : len(self) + 1]
@@ -206,13 +213,13 @@ class Vocabulary:
             self._written, self._meant = ByteCodes(), np.zeros(0, dtype=np.int32)
         return code
 
-    def to_arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+    def to_arrays(self) -> Arrays:
         """Return what a checkpoint keeps. Odd spellings are not among it: they are decoded again where they come."""
         return self.codes.to_arrays()
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> Self:
-        """Return the vocabulary of a checkpoint."""
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the vocabulary of a checkpoint; BadStateError where the arrays are none."""
         made = cls()
         made.codes = ByteCodes.from_arrays(arrays)
         return made

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from querycloak.errors import InputError, OutputError
-from querycloak.live.layout import LONGEST_LINE
+from querycloak.logs.problems import LONGEST_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,16 +18,17 @@ from querycloak.logs.form import Column, LogForm, Role
 from querycloak.logs.formats.jsonlines import columns_of, json_roles
 from querycloak.logs.formats.table import SEPARATED, separator_of
 from querycloak.logs.problems import LONGEST_LINE, Problems
-from querycloak.logs.recognise import check_format, recognise_text, table_form
+from querycloak.logs.recognise import PARQUET_MAGIC, check_format, recognise_text, table_form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from querycloak.logs.read_options import ReadOptions
 
-__all__ = ["JSON_FORMATS", "Layout", "find_layout", "known_layout"]
+__all__ = ["JSON_FORMATS", "Layout", "find_layout", "known_layout", "refuse_packed"]
 
 JSON_FORMATS: Final = frozenset({"json", "jsonl", "ubi"})
+PACKED: Final = {b"\x1f\x8b": "gzip -dc", b"\x28\xb5\x2f\xfd": "zstd -dc"}
 _SPACE: Final = re.compile(rb'\{"(?:[^"\\]|\\.)*": ')
 
 
@@ -118,6 +119,17 @@ class Layout:
         if self.is_json:
             return not (text.isdigit() and (text == b"0" or not text.startswith(b"0")))
         return self.is_csv and any(c in text for c in b'"\r\n' + self.form.separator.encode())
+
+
+def refuse_packed(first: bytes, source: object, name: str | None) -> None:
+    """Refuse what a stream cannot be read from: it is changed where it is, and not unpacked."""
+    for magic, command in PACKED.items():
+        if first.startswith(magic):
+            raise InputError.at(
+                source, f"the stream is compressed; unpack it on the way: {command} FILE | querycloak …"
+            )
+    if first.startswith(PARQUET_MAGIC) or name == "parquet":
+        raise InputError.at(source, "a stream is read as text or JSON; for Parquet use `querycloak anonymize`")
 
 
 def find_layout(text: bytes, source: object, options: ReadOptions, wrapping: Wrapping) -> Layout:

@@ -74,6 +74,10 @@ class CategoryTree:
         out[np.arange(self.width) < length[:, None]] = list(chain.from_iterable(chains))
         return out, length
 
+    def paths(self) -> list[tuple[str, ...]]:
+        """Return the path of each node, in the order of the nodes."""
+        return list(self._nodes)
+
     def depths(self) -> Int32s:
         """int32[nodes]: depth of each node after the cut; 0 = unclassified."""
         return np.array(self._depths, dtype=np.int32)
