@@ -17,7 +17,7 @@ import polars as pl
 MEASURE = """
 import json, resource, sys, time
 start = time.perf_counter()
-from querycloak.logs.reader import read_log
+from querycloak.logs.source import read_log
 loaded = time.perf_counter()
 log = read_log(sys.argv[1])
 done = time.perf_counter()

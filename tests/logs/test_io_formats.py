@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections import Counter
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 from places import EXCITE
 
 from querycloak.errors import OutputError
-from querycloak.logs import text_blocks as text
-from querycloak.logs.builder import LogBuilder
+from querycloak.logs import source
 from querycloak.logs.form import LogForm
 from querycloak.logs.query_log import MISSING_TIME, QueryLog, encode
-from querycloak.logs.reader import read_log
+from querycloak.logs.source import read_log
 from querycloak.logs.sink import write_log
 from querycloak.logs.times import choose_pattern, format_times, parse_times
 
@@ -174,14 +173,14 @@ def test_tabs_hold_no_tabs(tmp_path, query):
         assert rows(read_log(tmp_path / "out")) == [("a", query)]
 
 
-@given(st.lists(st.one_of(st.none(), st.text("abé ", max_size=2)), max_size=30), st.integers(1, 7))
+@given(st.lists(st.text("abé ", max_size=2), max_size=30), st.integers(1, 7))
 def test_codes_by_first_appearance(words, size):
     """The codes of all blocks together are those of a dictionary that goes row by row."""
-    kept = [w for w in words if w]
-    build = LogBuilder(Path("log"), {"query": "q"}, Counter(), None)
-    for start in range(0, len(words), size):
-        build.add(pl.DataFrame({"q": words[start : start + size]}, schema={"q": pl.String}))
-    log = build.finish(LogForm("tsv", ()))
+    kept = [w for w in words if w.strip(" ")]
+    data = "user\tquery\n" + "".join(f"u\t{w}\n" for w in words)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source, "BLOCK", size)
+        log = read(Path(folder), data.encode())
     codes, vocabulary = encode(kept)
     assert log.query.tolist() == codes.tolist()
     assert log.queries.to_list() == vocabulary.to_list()
@@ -191,7 +190,7 @@ def test_blocks_do_not_matter(tmp_path, monkeypatch):
     lines = [f'{i % 7},"query {i % 11}\nmore, ""{i}""",http://{i % 3}\n' for i in range(200)]
     data = ("user,query,url\n" + "".join(lines)).encode()
     whole = read(tmp_path, data)
-    monkeypatch.setattr(text, "BLOCK", 64)
+    monkeypatch.setattr(source, "BLOCK", 64)
     parts = read(tmp_path, data)
     assert rows(parts) == rows(whole)
     assert parts.url.tolist() == whole.url.tolist()

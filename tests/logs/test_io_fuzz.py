@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from io_strategies import packed, text_files
 
 from querycloak.errors import UserError
-from querycloak.logs.reader import read_log
+from querycloak.logs.source import read_log
 from querycloak.logs.recognise import FORMATS
 from querycloak.logs.sink import write_log
 from querycloak.releases.files import read_release, read_statement

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from io_strategies import aol_files, csv_files, excite_files, jsonl_files, packed, tsv_files, ubi_files
 
 from querycloak.logs.compression import compression_of
-from querycloak.logs.reader import read_log
+from querycloak.logs.source import read_log
 from querycloak.logs.sink import write_log
 
 
