@@ -29,6 +29,8 @@ __all__ = ["JSON_FORMATS", "Layout", "find_layout", "known_layout", "refuse_pack
 
 JSON_FORMATS: Final = frozenset({"json", "jsonl", "ubi"})
 PACKED: Final = {b"\x1f\x8b": "gzip -dc", b"\x28\xb5\x2f\xfd": "zstd -dc"}
+SAMPLE: Final = 1 << 16
+"""bytes by which the form is recognised"""
 _SPACE: Final = re.compile(rb'\{"(?:[^"\\]|\\.)*": ')
 
 
@@ -136,8 +138,7 @@ def find_layout(text: bytes, source: object, options: ReadOptions, wrapping: Wra
     """Recognise the form by the first lines of a source, decoded, at least one of them whole."""
     check_format(options.format)
     columns = dict(options.columns) or None
-    whole = text[: text.rfind(b"\n") + 1] or text
-    sample = _sound_lines(whole)
+    sample = _sound_lines(_sample(text)) or _sound_lines(text)
     if not sample:
         if len(text) > LONGEST_LINE and b"\n" not in text[: LONGEST_LINE + 1]:
             raise InputError.at(source, f"a line of more than {LONGEST_LINE:,} bytes; it is not a query log", 1)
@@ -175,6 +176,12 @@ def _table_layout(form: LogForm, text: bytes, source: object) -> Layout:
 def _wrapped(form: LogForm, wrapping: Wrapping) -> LogForm:
     form = replace(form, encoding=wrapping.encoding, bom=wrapping.mark, line_end=wrapping.line_end)
     return replace(form, json_array=wrapping.array)
+
+
+def _sample(text: bytes) -> bytes:
+    """Return the first lines, whole; the first line alone where it is long."""
+    end = text.rfind(b"\n", 0, SAMPLE) + 1 or text.find(b"\n") + 1
+    return text[:end] or text
 
 
 def _sound_lines(text: bytes) -> bytes:
