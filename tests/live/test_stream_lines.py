@@ -71,7 +71,9 @@ def values(layout, data, batch):
 def test_csv_as_the_standard_library_reads_it(rows, end, quote_all, separator):
     assume(all(len(part.strip(" \t")) for row in rows for part in row[:2]))
     file = io.StringIO(newline="")
-    out = csv.writer(file, lineterminator=end, delimiter=separator, quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL)
+    out = csv.writer(
+        file, lineterminator=end, delimiter=separator, quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL
+    )
     out.writerows([["user", "shop", "query", "category"], *((u, x, q, c) for u, q, c, x in rows)])
     data = file.getvalue().encode()
     layout = layout_of(data, "csv")
@@ -271,6 +273,9 @@ def test_fresh_ids_are_distinct_and_do_not_depend_on_how_many_are_asked_for_at_o
     ],
 )
 def test_what_is_no_stream_is_refused(sample, part):
-    with pytest.raises(InputError, match=part):
+    def begin():
         refuse_packed(sample, HERE, None)
         layout_of(sample)
+
+    with pytest.raises(InputError, match=part):
+        begin()

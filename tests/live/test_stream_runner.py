@@ -312,7 +312,10 @@ def test_what_is_not_well_formed_is_not_counted_as_unclassified(tmp_path):
 def test_blank_lines_and_repeated_headers_are_no_mistake(tmp_path):
     lines = as_tsv(rows(600)).splitlines(keepends=True)
     found = go(tmp_path, b"".join([*lines[:200], b"\n", lines[0], *lines[200:], b"\n\n"]))
-    assert found.stats["lines skipped"] == {"blank lines, left out": 3, "header lines repeated inside the file, left out": 1}
+    assert found.stats["lines skipped"] == {
+        "blank lines, left out": 3,
+        "header lines repeated inside the file, left out": 1,
+    }
     assert found.stats["records in"] == 600
 
 

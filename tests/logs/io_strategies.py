@@ -84,7 +84,10 @@ def jsonl_files(draw) -> bytes:
     lines = []
     for _ in range(draw(st.integers(1, 8))):
         user = draw(users)
-        row = {"uid": int(user) if number else user, "q": draw(st.text(min_size=1, max_size=12).filter(lambda text: text.strip(" \t")))}
+        row = {
+            "uid": int(user) if number else user,
+            "q": draw(st.text(min_size=1, max_size=12).filter(lambda text: text.strip(" \t"))),
+        }
         row["q"] = row["q"].encode("utf-8", "replace").decode()
         row["ts"] = draw(times).strftime("%Y-%m-%dT%H:%M:%SZ")
         row["more"] = draw(json_extras)
@@ -100,7 +103,11 @@ def ubi_files(draw) -> bytes:
     wrapped = draw(st.booleans())
     lines = []
     for _ in range(draw(st.integers(1, 6))):
-        row = {"query_id": draw(words), "client_id": draw(words.map(normal_user).filter(bool)), "user_query": draw(words)}
+        row = {
+            "query_id": draw(words),
+            "client_id": draw(words.map(normal_user).filter(bool)),
+            "user_query": draw(words),
+        }
         row["timestamp"] = draw(times).strftime("%Y-%m-%dT%H:%M:%SZ")
         lines.append(
             json.dumps({"_index": "ubi_queries", "_source": row} if wrapped else row, ensure_ascii=False) + "\n"

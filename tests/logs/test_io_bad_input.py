@@ -9,8 +9,7 @@ import pytest
 import zstandard
 
 from querycloak.errors import InputError, ParameterError, UnknownNameError, UserError
-from querycloak.logs import builder
-from querycloak.logs import source
+from querycloak.logs import builder, source
 from querycloak.logs.read_options import ReadOptions
 from querycloak.logs.source import read_log
 
@@ -63,15 +62,24 @@ def test_path_with_nul():
         (b"", "LOG: the file is empty."),
         (b"\xef\xbb\xbf", "LOG: there is no line that can be read; it is not a query log, or in another encoding."),
         (b"\n\n", "LOG: there is no line that can be read; it is not a query log, or in another encoding."),
-        (b"hello\nworld\n", "LOG: not a query log: the first line has no tab, no comma, no semicolon and no JSON object."),
+        (
+            b"hello\nworld\n",
+            "LOG: not a query log: the first line has no tab, no comma, no semicolon and no JSON object.",
+        ),
         (b"\x7fELF\x02\x01\x01\0\0\0", f"LOG: a binary file, not a query log in UTF-8; {ENCODING}."),
         (bytes(range(128, 256)) * 4, f"LOG: a binary file, not a query log in UTF-8; {ENCODING}."),
         (AOL + ROW + b"142\ttea\n", f"LOG, line 3: expected 5 tab-separated fields, found 2{HINT}"),
         (AOL + b"\n\n" + ROW[:-1] + b"\t\n", f"LOG, line 4: expected 5 tab-separated fields, found 6{HINT}"),
         (b"user,query\n1,tea\n1,tea,cup\n", f"LOG, line 3: expected 2 comma-separated fields, found 3{HINT}"),
         (b'user,query\n1,"a\nb"\n1,tea,cup\n', f"LOG, line 4: expected 2 comma-separated fields, found 3{HINT}"),
-        (b'user,query\n1,"tea\n2,cup\n', f"LOG, line 2: a quote is not closed, or something comes after a closing quote{HINT}"),
-        (b'user,query\n1,"tea"x\n', f"LOG, line 2: a quote is not closed, or something comes after a closing quote{HINT}"),
+        (
+            b'user,query\n1,"tea\n2,cup\n',
+            f"LOG, line 2: a quote is not closed, or something comes after a closing quote{HINT}",
+        ),
+        (
+            b'user,query\n1,"tea"x\n',
+            f"LOG, line 2: a quote is not closed, or something comes after a closing quote{HINT}",
+        ),
         (b"user\tuser\tquery\n", "LOG, line 1: columns 1 and 2 have the same name in the header; rename one."),
         (b'{"user":1,"query":"tea"}\n{"user":\n', f"LOG, line 2: {JSON}{HINT}"),
         (b'{"user":1,"query":"tea"}\n[1]\n', f"LOG, line 2: {JSON}{HINT}"),
@@ -97,7 +105,10 @@ def test_packed(file, pack, checksum):
 
 def test_line_number_across_blocks(file, monkeypatch):
     monkeypatch.setattr(source, "BLOCK", 100)
-    assert refused(file(AOL + ROW * 50 + b"142\n" + ROW)) == f"LOG, line 52: expected 5 tab-separated fields, found 1{HINT}"
+    assert (
+        refused(file(AOL + ROW * 50 + b"142\n" + ROW))
+        == f"LOG, line 52: expected 5 tab-separated fields, found 1{HINT}"
+    )
     assert refused(file(b'user,query\n"1",tea\n' * 30 + b"1\n")).startswith("LOG, line 61: ")
     assert len(read_log(file(AOL + ROW * 50))) == 50
 

@@ -19,8 +19,8 @@ from querycloak.errors import OutputError
 from querycloak.logs import source
 from querycloak.logs.form import LogForm
 from querycloak.logs.query_log import MISSING_TIME, QueryLog, encode
-from querycloak.logs.source import read_log
 from querycloak.logs.sink import write_log
+from querycloak.logs.source import read_log
 from querycloak.logs.times import choose_pattern, format_times, parse_times
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from io_strategies import packed, text_files
 
 from querycloak.errors import UserError
-from querycloak.logs.source import read_log
 from querycloak.logs.recognise import FORMATS
 from querycloak.logs.sink import write_log
+from querycloak.logs.source import read_log
 from querycloak.releases.files import read_release, read_statement
 
 SECRET = "4417749"

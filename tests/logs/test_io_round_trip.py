@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from io_strategies import aol_files, csv_files, excite_files, jsonl_files, packed, tsv_files, ubi_files
 
 from querycloak.logs.compression import compression_of
-from querycloak.logs.source import read_log
 from querycloak.logs.sink import write_log
+from querycloak.logs.source import read_log
 
 
 def again(data: bytes, **options) -> bytes:

@@ -225,9 +225,7 @@ class Vocabulary:
         return made
 
 
-def sliced_texts(
-    data: Bytes | bytes, begins: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]
-) -> pl.Series:
+def sliced_texts(data: Bytes | bytes, begins: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> pl.Series:
     """Return stretches of some bytes as a column of texts, without a Python string for each."""
     import polars as pl
 

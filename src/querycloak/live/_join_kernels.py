@@ -1,4 +1,4 @@
-"""Published lines: the bytes of each record, with the id of its new user in place of the one that asked.
+r"""Published lines: the bytes of each record, with the id of its new user in place of the one that asked.
 
 Nothing is decoded and nothing else is changed: what is written is what was read, byte for byte. A record comes from the
 batch at hand (`fresh`) or from an earlier one, where it waited (`waited`). The memory of one record:
@@ -11,9 +11,10 @@ batch at hand (`fresh`) or from an earlier one, where it waited (`waited`). The 
     LINE_BEGIN = USER_BEGIN                            |         USER_BEGIN (inside the quotes)
                                                        LINE_BEGIN
 
-    cuts    int32[n, 5]   LINE_BEGIN  USER_BEGIN  USER_END  LINE_END  BARE     of fresh records, into the data of the batch
-    waited  int64[m, 5]   BEGIN  GAP  END  BARE_THEN  ASKER                    of records that waited, without their user:
-                                                                           [BEGIN, GAP) came before it, [GAP, END) after
+    cuts    int32[n, 5]   LINE_BEGIN  USER_BEGIN  USER_END  LINE_END  BARE
+                          of fresh records, into the data of the batch
+    waited  int64[m, 5]   BEGIN  GAP  END  BARE_THEN  ASKER
+                          of records that waited, without their user: [BEGIN, GAP) came before it, [GAP, END) after
 """
 
 from __future__ import annotations

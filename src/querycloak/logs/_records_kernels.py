@@ -1,4 +1,4 @@
-"""Records in bytes: where the values of each line begin and end. Nothing is decoded.
+r"""Records in bytes: where the values of each line begin and end. Nothing is decoded.
 
 The memory, for a table in which user, query and time are wanted as columns 0, 1 and 3:
 
@@ -22,9 +22,9 @@ is the caller's choice. The caller owns all arrays; a kernel fills them from row
 are now. There is one more row than records, for the begin of the rest.
 
 JSON keys are in a table (`Keys`): entry e is one way to write a key inside the objects of `parent[e]`, and leads to
-`node[e]`. Node 0 is the record itself. A node has a column (`column[node]`, -1 = none) or is opened (its value, where it
-is an object, is searched for more keys). A key that is not in the table stops the kernel where `collect` asks for all
-keys, and wherever it is written with escapes: only the caller can tell what it means.
+`node[e]`. Node 0 is the record itself. A node has a column (`column[node]`, -1 = none) or is opened: its value, where
+it is an object, is searched for more keys. A key that is not in the table stops the kernel where `collect` asks for
+all keys, and wherever it is written with escapes: only the caller can tell what it means.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Keys(NamedTuple):
     opened: Bytes
     """uint8[nodes]"""
     seen: Int64s
-    """int64[nodes + 1], owned by the kernel: the number of the last record with a node; at the end, of the record at hand"""
+    """int64[nodes + 1], owned by the kernel: number of the last record with each node; at the end, of this record"""
     path: Int32s
     """int32[deepest]: owned by the kernel: the nodes of the objects that are open"""
 
@@ -394,8 +394,10 @@ def _split_object(
         i = _value_end(data, first, end)
         if i < 0:
             return MALFORMED
-        if node >= 0 and keys.column[node] >= 0 and not _take_value(
-            data, first, i, keys.column[node], raw_from, n, records
+        if (
+            node >= 0
+            and keys.column[node] >= 0
+            and not _take_value(data, first, i, keys.column[node], raw_from, n, records)
         ):
             return MALFORMED
         after_value, after_comma = True, False

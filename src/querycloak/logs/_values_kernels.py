@@ -22,14 +22,15 @@ PATTERN_LENGTH = 19  # of 2006-03-01 07:17:12
 def _two(data: Bytes, at: int) -> int:
     """Return the number of two digits, or a number far below zero."""
     tens, ones = np.int64(data[at]) - ZERO, np.int64(data[at + 1]) - ZERO
-    return tens * 10 + ones if 0 <= tens <= 9 and 0 <= ones <= 9 else -(1 << 20)
+    return int(tens * 10 + ones) if 0 <= tens <= 9 and 0 <= ones <= 9 else -(1 << 20)
 
 
 @inlined_kernel
 def _days(year: int, month: int, day: int) -> int:
-    """Return the days since 1970-01-01 in the Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
+    """Return the days since 1970-01-01 in the Gregorian calendar.
 
-    The year begins in March, so that the day that comes and goes is the last one of the year.
+    Hinnant, "chrono-compatible low-level date algorithms": the year begins in March, so that the day that comes and
+    goes is the last one of the year.
     """
     shifted = year - (1 if month <= 2 else 0)
     era = shifted // 400
@@ -99,7 +100,9 @@ def parse_numbers(data: Bytes, spans: Int32s, column: int, highest: int, missing
 
 
 @kernel
-def find_odd(data: Bytes, spans: Int32s, column: int, rows: Int32s, ascii_only: bool, odd: npt.NDArray[np.bool_]) -> None:
+def find_odd(
+    data: Bytes, spans: Int32s, column: int, rows: Int32s, ascii_only: bool, odd: npt.NDArray[np.bool_]
+) -> None:
     """Mark the values of `rows` whose form may not be the normal one: white space at an end, or a byte outside ASCII.
 
     odd bool[rows]. `ascii_only` = no byte of the data is outside ASCII, and only the ends need a look.
@@ -122,10 +125,11 @@ def unwrap_array(data: Bytes, state: Int64s) -> int:
     """Turn the text of a JSON array into lines, one element each, in place and byte for byte.
 
     The brackets become spaces, the commas between elements become line ends, and line ends between tokens become
-    spaces. A line end inside a string is no JSON, and becomes a byte that is none either. state int64[3] = depth, inside
-    a string (1, after a backslash 2), closed; it is kept between calls. Returns the position after the end of the array.
+    spaces. A line end inside a string is no JSON, and becomes a byte that is none either. state int64[4] = depth;
+    inside a string (1, after a backslash 2); the array has ended; the last token was a comma between elements. It is
+    kept between calls. Returns the position after the end of the array.
     """
-    depth, string, closed, after = state[0], state[1], state[2], len(data)
+    depth, string, closed, comma, after = state[0], state[1], state[2], state[3], len(data)
     for i in range(len(data)):
         c = data[i]
         if string > 0:
@@ -151,6 +155,9 @@ def unwrap_array(data: Bytes, state: Int64s) -> int:
                 data[i] = 10 if c == 93 else c
                 closed, after = 1, i + 1
         elif c == 44 and depth == 1 and closed == 0:
-            data[i] = 10
-    state[0], state[1], state[2] = depth, string, closed
+            data[i], comma = 10, 1
+            continue
+        if c not in (9, 10, 13, 32):
+            comma = 0
+    state[0], state[1], state[2], state[3] = depth, string, closed, comma
     return after

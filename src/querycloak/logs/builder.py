@@ -46,7 +46,7 @@ class LogBuilder:
         self._reader = reader
         self._problems = reader.problems
         roles = {c.role for c in reader.layout.form.columns}
-        self._roles: list[Role] = [role for role in COLUMNS if role in roles]  # type: ignore[misc]
+        self._roles: list[Role] = [role for role in COLUMNS if role in roles]
         self.time_format = time_format
         self._max_memory = max_memory
         self._separator = separator
@@ -60,7 +60,10 @@ class LogBuilder:
         self._rows = 0
 
     def add(self, batch: RecordBatch, extra: pl.DataFrame | None = None) -> None:
-        """Take the records of a batch; a bad line that ends the reading is raised. `extra` = other columns, if typed."""
+        """Take the records of a batch; a bad line that ends the reading is raised.
+
+        `extra` = the columns without a role, where they have types.
+        """
         before = int((batch.status == kernels.GOOD).sum())
         codes = {}
         # Categories first: a record with a bad path is left out, and its user and query are never known.

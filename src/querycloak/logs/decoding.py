@@ -108,7 +108,7 @@ class Decoder:
         self._utf16: Any = None
         if wrapping.encoding.startswith("utf-16"):
             self._utf16 = codecs.getincrementaldecoder(wrapping.encoding)("surrogatepass")
-        self._array = np.zeros(3, dtype=np.int64)  # depth, inside a string, closed: see the kernel
+        self._array = np.zeros(4, dtype=np.int64)  # depth, inside a string, closed, after a comma: see the kernel
         if state is not None:
             self._array[:] = state
 
@@ -117,7 +117,7 @@ class Decoder:
 
         `inside` = all that was decoded is done with; else what comes next is the begin of a line, the first or not.
         """
-        return [int(n) for n in self._array] if inside or self._array[2] else [int(begun), 0, 0]
+        return [int(n) for n in self._array] if inside or self._array[2] else [int(begun), 0, 0, int(begun)]
 
     def decode(self, data: bytes, *, final: bool = False) -> bytes:
         """Return the text of some bytes; after the final ones nothing comes."""
@@ -153,7 +153,9 @@ class Decoder:
             after = 0 if was_closed else end
             return text[:after] + text[after:].strip()
         # An array that is cut short between two elements must not pass for a whole one: a bracket alone is no record.
-        return text + b"\n[" if final else text
+        if final and self._array[0] == 1:
+            return text + (b"[" if self._array[3] else b"\n[")
+        return text
 
 
 class Encoder:

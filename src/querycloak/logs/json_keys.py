@@ -40,7 +40,7 @@ class KeyTable:
         return len(self._entries)
 
     def path(self, parent: int, spelling: bytes) -> KeyPath | None:
-        """Return the path that a way to write a key means, inside the objects of a node; None where it means nothing."""
+        """Return the path that a spelling of a key means, inside the objects of a node; None where it means nothing."""
         try:
             key = msgspec.json.decode(b'"' + spelling + b'"', type=str)
             key.encode()

@@ -1,4 +1,4 @@
-"""From bytes to records: lines found, checked, and their values coded, piece by piece. Batch and live both read here."""
+"""From bytes to records, piece by piece: lines found and checked, and their values coded. Batch and live read here."""
 
 from __future__ import annotations
 
@@ -200,7 +200,9 @@ class RecordReader:
         found = sliced_texts(batch.data, begin, end - begin)
         escaped = np.flatnonzero(batch.how[:, column] == kernels.ESCAPED)
         if len(escaped):
-            written = [batch.data[a - 1 : b] for a, b in zip(begin[escaped].tolist(), end[escaped].tolist(), strict=True)]
+            written = [
+                batch.data[a - 1 : b] for a, b in zip(begin[escaped].tolist(), end[escaped].tolist(), strict=True)
+            ]
             meant = [None if text is None else text.decode() for text in self.layout.plain(written)]
             found = found.scatter(pl.Series(escaped), pl.Series(meant, dtype=pl.String))
         return found.set(pl.Series(begin == end), None)
@@ -315,13 +317,13 @@ class RecordReader:
                 continue
             how = found.how[:n, COLUMNS[column.role]][good]
             if not column.null and (how == kernels.NULL).any():
-                column = self._columns[i] = replace(column, null=True)
+                self._columns[i] = replace(column, null=True)
             path = column.path or (column.name,)
             written = how[(how != kernels.MISSING) & (how != kernels.NULL)]
             if path not in self._typed and len(written):
                 self._typed.add(path)
                 if column.kind == "text" and written[0] == kernels.BARE:
-                    self._columns[i] = replace(column, kind="number")
+                    self._columns[i] = replace(self._columns[i], kind="number")
 
     def _check_text(self, batch: RecordBatch, consumed: int) -> None:
         """Mark the lines that are not valid in the encoding."""
@@ -339,7 +341,8 @@ class RecordReader:
         try:
             _JSON.decode_lines(batch.data[:consumed])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            for i in batch.good.tolist():
+            sound = (batch.status == kernels.GOOD) | (batch.status == kernels.NO_USER)
+            for i in np.flatnonzero(sound | (batch.status == kernels.NO_QUERY)).tolist():
                 if not _is_json(batch.data[slice(*batch.rows[i, : kernels.STATUS])]):
                     batch.status[i] = kernels.MALFORMED
 

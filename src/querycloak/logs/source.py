@@ -1,7 +1,7 @@
 """Reading a log: open, unpack, decode, recognise, and build it batch by batch.
 
-The way of one row: `compression` unpacks the file, `records` decodes it and finds the line and its values (`layout` says
-how lines are written), `builder` turns the values into codes. A stream takes the same way up to the records.
+The way of one row: `compression` unpacks the file, `records` decodes it and finds the line and its values (`layout`
+says how lines are written), `builder` turns the values into codes. A stream takes the same way up to the records.
 """
 
 from __future__ import annotations

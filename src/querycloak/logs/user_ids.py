@@ -22,9 +22,9 @@ _INVISIBLE: Final = re.compile(
 
 
 def normal_user(text: str) -> str:
-    """Return the normal form of a user id; an id of white space and invisible characters alone becomes ''.
+    r"""Return the normal form of a user id; an id of white space and invisible characters alone becomes ''.
 
-    >>> normal_user(" 44\\u200b17\\uff17\\uff14\\uff19\\u00a0"), normal_user("ann"), normal_user("\\ufeff ")
+    >>> normal_user(" 44\u200b17\uff17\uff14\uff19\u00a0"), normal_user("ann"), normal_user("\ufeff ")
     ('4417749', 'ann', '')
     """
     if text.isascii():

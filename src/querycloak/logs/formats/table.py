@@ -23,8 +23,8 @@ def separator_of(form: LogForm) -> str:
 def csv_separator(sample: bytes) -> str:
     """Tell what separates the fields of a CSV file, by its first line: that of the two which is there more often.
 
-    >>> csv_separator(b"user;query\\n7;tea, green\\n"), csv_separator(b"user,query\\n7,tea; green\\n")
-    (';', ',')
+    >>> csv_separator(b"user;query"), csv_separator(b"user,query"), csv_separator(b'user,"the query; as typed"')
+    (';', ',', ',')
     """
     line = sample.lstrip(b"\r\n").split(b"\n", 1)[0]
     outside = b"".join(line.split(b'"')[::2])  # what is between quotes separates nothing
