@@ -101,9 +101,13 @@ def read_container(file: IO[bytes], size: int) -> tuple[Arrays, dict[str, Any]]:
     return arrays, values
 
 
+def _refuse_constant(_: str) -> None:
+    raise ValueError("NaN and Infinity are not JSON")
+
+
 def _parse_header(text: bytes) -> tuple[list[tuple[str, np.dtype[Any], int]], dict[str, Any]]:
     try:
-        header = json.loads(text)
+        header = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise BadStateError("its header is not JSON") from None
     if not isinstance(header, dict) or header.keys() != {"arrays", "values"}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -62,6 +63,8 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
         try:
             session = _Session(run, Feed(raw, piece, run.max_wait, asked), classifier, progress)
         except _NothingCameError:
+            if asked[0] == signal.SIGINT:
+                raise KeyboardInterrupt from None
             return None
         session.open_outputs(stack)
         try:
@@ -76,7 +79,9 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
             raise last.batch.problem
         if last.ended and session.checkpoint is not None:
             session.checkpoint.remove()
-        stopped_by = 0 if last.ended or session.feed.is_live else asked[0]
+        stopped_by = 0 if last.ended else asked[0]
+        if session.feed.is_live and stopped_by != signal.SIGINT:
+            stopped_by = 0  # a live stream has no other end: a service that is stopped has not failed
         return replace(summary, signal=stopped_by, kept=not last.ended and session.checkpoint is not None)
 
 

@@ -68,7 +68,8 @@ def locked_directory(path: Path) -> Iterator[None]:
 
 
 def remove_lock_files() -> None:
-    """Remove the lock files of a process that is about to exit; the locks end with it."""
+    """Remove the lock files of a process that is about to exit; the locks end with it, and no other is taken."""
+    _guard.acquire()  # for good
     for lock in list(_held):
         with suppress(OSError):  # a directory stays
             lock.unlink()

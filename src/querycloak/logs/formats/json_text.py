@@ -21,7 +21,7 @@ NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
 
 
 def json_blocks(log: QueryLog, form: LogForm) -> Iterator[bytes]:
-    """Return the rows as JSON lines, without a last line end."""
+    """Return the rows as JSON objects, one per line, without a last line end; those of an array have commas between."""
     vocabularies = {}
     for column in form.columns:
         coded = None if column.role is None else role_codes(log, column.role)
@@ -39,7 +39,8 @@ def json_blocks(log: QueryLog, form: LogForm) -> Iterator[bytes]:
             values[column.name] = value.fill_null("null") if column.null else value
         frame = pl.DataFrame([value.alias(name) for name, value in values.items()])
         line = _object([(c.path or (c.name,), pl.col(c.name)) for c in form.columns], form)
-        yield str(frame.select(line.fill_null("{}").str.join(form.line_end)).item()).encode()
+        between = "," + form.line_end if form.format == "json" else form.line_end
+        yield str(frame.select(line.fill_null("{}").str.join(between)).item()).encode()
 
 
 def _encoded(words: pl.Series, column: Column, form: LogForm) -> pl.Series:
