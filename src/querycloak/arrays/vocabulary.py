@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.checks import Arrays, part, prefixed, require, take
 from querycloak.arrays._vocabulary_kernels import code_texts, move_slots, write_digits
+from querycloak.arrays.checks import Arrays, part, prefixed, require, take
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -45,9 +45,9 @@ def _end(number: int) -> None:
     """Clean up and end the process. Modules are looked up, not imported: the main thread may be importing them."""
     atomic, locks = (sys.modules.get(f"querycloak.logs.{name}") for name in ("atomic", "locks"))
     written: list[object] = []
-    if hasattr(atomic, "remove_temporary_files"):
+    if atomic is not None and hasattr(atomic, "remove_temporary_files"):
         written = atomic.remove_temporary_files()
-    if hasattr(locks, "remove_lock_files"):
+    if locks is not None and hasattr(locks, "remove_lock_files"):
         locks.remove_lock_files()
     clear = b"\r\x1b[2K\x1b[?25h" if os.isatty(2) else b""  # the line of the progress bar, and the cursor it hid
     os.write(2, clear + f"querycloak: {WORDS[signal.Signals(number)]}; {_told(written)}.\n".encode(errors="replace"))

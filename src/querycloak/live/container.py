@@ -1,6 +1,6 @@
-"""A file of arrays and JSON, for state that is saved and read again. Nothing in it is ever evaluated.
+r"""A file of arrays and JSON, for state that is saved and read again. Nothing in it is ever evaluated.
 
-    8 bytes    b"QCSTATE\\n"
+    8 bytes    b"QCSTATE\n"
     4 bytes    version of this layout: 1        (numbers are little-endian)
     8 bytes    length of the header
     header     JSON in UTF-8: {"arrays": [[name, type, length], …], "values": {…}}
@@ -56,7 +56,11 @@ def write_container(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], val
     if len(header) > LONGEST_HEADER:
         raise ValueError("the values are too many for the header of a state")
     digest = hashlib.sha256()
-    for block in (HEAD.pack(MAGIC, VERSION, len(header)), header, *(part.data for part in parts if len(part))):
+    for block in (
+        HEAD.pack(MAGIC, VERSION, len(header)),
+        header,
+        *(memoryview(part).cast("B") for part in parts if len(part)),
+    ):
         digest.update(block)
         file.write(block)
     file.write(digest.digest())

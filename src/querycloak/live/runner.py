@@ -5,12 +5,12 @@ from __future__ import annotations
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from querycloak.errors import InputError, OutputError, ParameterError
+from querycloak.errors import InputError, ParameterError
 from querycloak.live.converter import Converter
 from querycloak.live.layout import LONGEST_LINE, find_layout
 from querycloak.live.pipes import Feed, Sink, reading, stopping
@@ -97,18 +97,8 @@ def _alone(run: Run) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(locked(*(None if path is None or is_pipe(path) else path.resolve() for path in files)))
         if run.checkpoint is not None:
-            try:
-                run.checkpoint.mkdir(mode=0o700, exist_ok=True)
-            except OSError as error:
-                raise OutputError(f"{run.checkpoint}: cannot be made ({(error.strerror or '').lower()}).") from None
-            stack.enter_context(locked_directory(run.checkpoint))
-            stack.callback(_remove_if_empty, run.checkpoint)
+            stack.enter_context(locked_directory(run.checkpoint, mode=0o700))
         yield
-
-
-def _remove_if_empty(directory: Path) -> None:
-    with suppress(OSError):  # something is in it, or it was removed
-        directory.rmdir()
 
 
 class _NothingCameError(Exception):

@@ -25,7 +25,15 @@ from querycloak.logs.locks import hidden_name, locked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_output", "is_pipe", "is_standard_output", "open_pipe", "remove_temporary_files", "write_text", "writing"]
+__all__ = [
+    "check_output",
+    "is_pipe",
+    "is_standard_output",
+    "open_pipe",
+    "remove_temporary_files",
+    "write_text",
+    "writing",
+]
 
 PUBLIC: Final = 0o666
 """Rights of a new file before the user's umask."""

@@ -45,9 +45,9 @@ TSV: Final = LogForm("tsv", ())
 
 
 def write_log(log: QueryLog, path: str | Path, form: LogForm | None = None) -> None:
-    """Write a log, whole or not at all: in the form given, else in that of the path's suffix, else in its own, else TSV.
+    """Write a log, whole or not at all.
 
-    A path of `-` is standard output.
+    Its form is the one given, else that of the path's suffix, else its own, else TSV. A path of `-` is standard output.
     """
     fitted = fit_form(log, form or form_for_name(path, log.form or TSV))
     with writing(path) as (file,):
@@ -78,40 +78,37 @@ def write_to(file: IO[bytes], log: QueryLog, form: LogForm, path: str | Path) ->
         pl.DataFrame([typed_column(log, c, form).alias(c.name) for c in form.columns]).write_parquet(file)
         return
     with compressing(file, form.compression) as stream:
-        for text in _texts(log, form, path):
-            stream.write(_encoded(text, form, path))
+        for block in _blocks(log, form, path):
+            stream.write(_encoded(block, form, path))
 
 
-def _texts(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[str]:
-    """Return the text of the file, in pieces of many lines."""
+def _blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[bytes]:
+    """Return the text of the file in UTF-8, in pieces of many lines."""
+    end, array = form.line_end.encode(), form.format == "json"
     if form.bom:
-        yield "\ufeff"
-    if form.format == "json":
-        yield "["
-    lines = json_blocks(log, form) if form.format in JSON else table_blocks(log, form, path)
+        yield "\ufeff".encode()
+    if array:
+        yield b"["
     first = True
-    for block in lines:
+    for block in json_blocks(log, form) if form.format in JSON else table_blocks(log, form, path):
         if block:
-            yield form.line_end if first and form.format == "json" else ""
-            yield ("" if first else _between(form)) + block.decode()
+            yield (end if array else b"") if first else (b"," + end if array else end)
+            yield block
             first = False
-    if form.format == "json":
-        yield ("" if first else form.line_end) + "]"
-    if form.last_line_end and (form.format == "json" or not first):
-        yield form.line_end
+    if array:
+        yield (b"" if first else end) + b"]"
+    if form.last_line_end and (array or not first):
+        yield end
 
 
-def _between(form: LogForm) -> str:
-    return "," + form.line_end if form.format == "json" else form.line_end
-
-
-def _encoded(text: str, form: LogForm, path: str | Path) -> bytes:
-    """Return text in the encoding of the form; what that cannot hold is refused, not replaced."""
-    encoding = str(getattr(form, "encoding", "utf-8"))
-    if encoding.lower() in {"utf-16", "utf16"}:
-        encoding = "utf-16-le"  # the mark is written once, not with every piece
+def _encoded(text: bytes, form: LogForm, path: str | Path) -> bytes:
+    """Return UTF-8 in the encoding of the form; what that cannot hold is refused, not replaced."""
+    encoding = str(getattr(form, "encoding", "utf-8")).lower()
+    if encoding == "utf-8":
+        return text
     try:
-        return text.encode(encoding)
+        # "utf-16" would write a byte order mark with every piece: the mark is `form.bom`
+        return text.decode().encode("utf-16-le" if encoding == "utf-16" else encoding)
     except UnicodeEncodeError:
         raise OutputError(f"{path}: {encoding} cannot hold a character of the release; write UTF-8 instead.") from None
 

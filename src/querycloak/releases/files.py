@@ -18,8 +18,8 @@ import polars as pl
 from querycloak.errors import InputError
 from querycloak.logs.atomic import is_pipe, writing
 from querycloak.logs.form import LogForm  # noqa: TC001 - msgspec reads the types of fields
-from querycloak.logs.reader import guarded, read_with_form
 from querycloak.logs.output_form import form_for_name
+from querycloak.logs.reader import guarded, read_with_form
 from querycloak.logs.sink import TSV, fit_form, write_to
 from querycloak.releases.release import Release, ReleaseKind
 from querycloak.releases.statement import PrivacyStatement  # noqa: TC001

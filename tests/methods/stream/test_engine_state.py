@@ -123,7 +123,9 @@ def test_numbers_out_of_range(name, value):
             restore(changed, plain)
 
 
-@pytest.mark.parametrize("name", ["paths", "sizes", "number", "asker", "holder", "indexed", "set_records", "set_tokens"])
+@pytest.mark.parametrize(
+    "name", ["paths", "sizes", "number", "asker", "holder", "indexed", "set_records", "set_tokens"]
+)
 def test_wrong_lengths_and_types(name):
     arrays, plain = state()
     with pytest.raises(BadStateError):
