@@ -59,7 +59,7 @@ def write_container(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], val
     for block in (
         HEAD.pack(MAGIC, VERSION, len(header)),
         header,
-        *(memoryview(part).cast("B") for part in parts if len(part)),
+        *(part.tobytes() for part in parts),
     ):
         digest.update(block)
         file.write(block)
