@@ -29,7 +29,16 @@ def anonymize(
     log: Annotated[
         Path, typer.Argument(help="The query log; its format is recognised by content.", show_default=False)
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the release goes.", show_default=False)],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where the release goes; .parquet, .csv, .tsv, .jsonl or .json, with .gz or .zst after it, say in "
+            "which form, else it is that of the log. `-`: standard output.",
+            show_default=False,
+        ),
+    ],
     method: Annotated[
         str, typer.Option("--method", "-m", help="Name of the method; see `querycloak methods`.", show_default=False)
     ],
@@ -46,9 +55,18 @@ def anonymize(
             show_default=False,
         ),
     ] = None,
+    statement: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where the privacy statement goes. Default: next to the release, or nowhere for standard output.",
+            show_default=False,
+        ),
+    ] = None,
     seed: SeedOption = None,
 ) -> None:
     """Turn a log into a release, and write its privacy statement next to it as `OUTPUT.statement.json`.
+
+    With `-o -`, or a named pipe, the table goes there and all messages go to standard error.
 
     Example: `querycloak anonymize log.tsv -o release.tsv --method sweep --min-query-users 5`
     """
@@ -56,13 +74,18 @@ def anonymize(
     from querycloak.cli.inputs import check_outputs, open_bench
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import UserError
+    from querycloak.logs.atomic import is_pipe, is_standard_output
+    from querycloak.logs.locks import locked
     from querycloak.releases.files import statement_path
 
+    if statement is None and not is_pipe(output):
+        statement = statement_path(output)
     settings = given_settings(context)
     ledger = settings.get("ledger")
     inputs = [log, taxonomy, directory, resolver, settings.get("topics"), ledger, f"{ledger}.key" if ledger else None]
-    check_outputs(inputs, [output, statement_path(output), truth])
-    with ShownProgress() as progress:
+    check_outputs(inputs, [output, statement, truth])
+    files = [None if is_pipe(path) else path for path in (output, statement, truth)]
+    with locked(*files), ShownProgress() as progress:
         progress.tell_compiling()
         bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
         release = bench.anonymize(method, seed=seed, **settings)
@@ -70,12 +93,15 @@ def anonymize(
         if truth is not None and release.truth is None:
             raise UserError(f"{method} publishes no users here, so there is no truth to write: leave --truth out.")
         progress.start("writing the release")
-        api.write_release(release, output)
+        api.write_release(release, output, statement_to=statement)
         if truth is not None:
             api.write_truth(release, bench.log, truth)
             progress.note(f"{truth} tells who is who in the release: keep it, never share it.")
-    typer.echo(release.statement.short())
-    typer.echo(f"release:   {output}\nstatement: {output}.statement.json")
+        if statement is None:
+            progress.note("No statement was written; without one nobody can verify the release. Use --statement FILE.")
+    to_stderr = is_standard_output(output)
+    typer.echo(release.statement.short(), err=to_stderr)
+    typer.echo(f"release:   {output}" + ("" if statement is None else f"\nstatement: {statement}"), err=to_stderr)
 
 
 def _warn(release: Release, progress: Progress) -> None:

@@ -53,11 +53,12 @@ def compare(
     from querycloak.errors import UserError
     from querycloak.evaluation.compare import compare as run
     from querycloak.evaluation.compare import plan_runs
+    from querycloak.logs.locks import locked_directory
     from querycloak.report.html import recommendation, write_report
 
     chosen = sorted(METHODS) if methods == "all" else [m.strip() for m in methods.split(",")]
     plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)))
-    with ShownProgress() as progress:
+    with locked_directory(output), ShownProgress() as progress:
         progress.tell_compiling()
         bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
         known = digest_of_files(Path(taxonomy), directory, resolver)

@@ -21,16 +21,12 @@ def demo(
     """Generate a log, release it, check the release, attack and compare methods, and write a report."""
     from querycloak import api
     from querycloak.cli.progress import ShownProgress
-    from querycloak.errors import OutputError
     from querycloak.evaluation.compare import compare, plan_runs
+    from querycloak.logs.locks import locked_directory
     from querycloak.report.html import recommendation, write_report
 
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        raise OutputError(f"{output} is not a directory and cannot be made one; choose another with -o.") from None
     log_path, release_path = output / "log.tsv", output / "release.tsv"
-    with ShownProgress() as progress:
+    with locked_directory(output), ShownProgress() as progress:
         progress.tell_compiling()
         api.write_generated(api.generate(users=USERS, queries=QUERIES, seed=seed, progress=progress), log_path)
         bench = api.Workbench(api.read_log(log_path, progress=progress), progress=progress)

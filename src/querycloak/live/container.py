@@ -1,6 +1,6 @@
-"""A file of arrays and JSON, for state that is saved and read again. Nothing in it is ever evaluated.
+r"""A file of arrays and JSON, for state that is saved and read again. Nothing in it is ever evaluated.
 
-    8 bytes    b"QCSTATE\\n"
+    8 bytes    b"QCSTATE\n"
     4 bytes    version of this layout: 1        (numbers are little-endian)
     8 bytes    length of the header
     header     JSON in UTF-8: {"arrays": [[name, type, length], …], "values": {…}}
@@ -56,7 +56,11 @@ def write_container(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], val
     if len(header) > LONGEST_HEADER:
         raise ValueError("the values are too many for the header of a state")
     digest = hashlib.sha256()
-    for block in (HEAD.pack(MAGIC, VERSION, len(header)), header, *(part.data for part in parts if len(part))):
+    for block in (
+        HEAD.pack(MAGIC, VERSION, len(header)),
+        header,
+        *(part.tobytes() for part in parts),
+    ):
         digest.update(block)
         file.write(block)
     file.write(digest.digest())
@@ -101,9 +105,13 @@ def read_container(file: IO[bytes], size: int) -> tuple[Arrays, dict[str, Any]]:
     return arrays, values
 
 
+def _refuse_constant(_: str) -> None:
+    raise ValueError("NaN and Infinity are not JSON")
+
+
 def _parse_header(text: bytes) -> tuple[list[tuple[str, np.dtype[Any], int]], dict[str, Any]]:
     try:
-        header = json.loads(text)
+        header = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise BadStateError("its header is not JSON") from None
     if not isinstance(header, dict) or header.keys() != {"arrays", "values"}:

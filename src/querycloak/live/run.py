@@ -83,6 +83,6 @@ class Summary:
     finished: bool
     """the input has ended; False = stopped before"""
     signal: int = 0
-    """what stopped the run: Ctrl-C, or another signal before the end of a file; 0 = nothing, or a service was stopped"""
+    """what interrupted the run: Ctrl-C, or another signal before the end of a file; 0 = nothing did"""
     kept: bool = False
     """what waits is kept in a checkpoint"""

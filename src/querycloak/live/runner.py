@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from querycloak.errors import InputError, OutputError, ParameterError
+from querycloak.errors import InputError, ParameterError
 from querycloak.live.converter import Converter
 from querycloak.live.pipes import Feed, Sink, reading, stopping
 from querycloak.live.run import Run, Summary
@@ -63,6 +64,8 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
         try:
             session = _Session(run, Feed(raw, piece, run.max_wait, asked), classifier, progress)
         except _NothingCameError:
+            if asked[0] == signal.SIGINT:
+                raise KeyboardInterrupt from None
             return None
         session.open_outputs(stack)
         try:
@@ -77,7 +80,9 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
             raise last.batch.problem
         if last.ended and session.checkpoint is not None:
             session.checkpoint.remove()
-        stopped_by = 0 if last.ended or session.feed.is_live else asked[0]
+        stopped_by = 0 if last.ended else asked[0]
+        if session.feed.is_live and stopped_by != signal.SIGINT:
+            stopped_by = 0  # a live stream has no other end: a service that is stopped has not failed
         return replace(summary, signal=stopped_by, kept=not last.ended and session.checkpoint is not None)
 
 
@@ -93,18 +98,8 @@ def _alone(run: Run) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(locked(*(None if path is None or is_pipe(path) else path.resolve() for path in files)))
         if run.checkpoint is not None:
-            try:
-                run.checkpoint.mkdir(mode=0o700, exist_ok=True)
-            except OSError as error:
-                raise OutputError(f"{run.checkpoint}: cannot be made ({(error.strerror or '').lower()}).") from None
-            stack.enter_context(locked_directory(run.checkpoint))
-            stack.callback(_remove_if_empty, run.checkpoint)
+            stack.enter_context(locked_directory(run.checkpoint, mode=0o700))
         yield
-
-
-def _remove_if_empty(directory: Path) -> None:
-    with suppress(OSError):  # something is in it, or it was removed
-        directory.rmdir()
 
 
 class _NothingCameError(Exception):

@@ -25,7 +25,15 @@ from querycloak.logs.locks import hidden_name, locked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_output", "is_pipe", "is_standard_output", "open_pipe", "write_text", "writing"]
+__all__ = [
+    "check_output",
+    "is_pipe",
+    "is_standard_output",
+    "open_pipe",
+    "remove_temporary_files",
+    "write_text",
+    "writing",
+]
 
 PUBLIC: Final = 0o666
 """Rights of a new file before the user's umask."""
@@ -33,11 +41,10 @@ PRIVATE: Final = 0o600
 """Rights of a new file that only its owner may read."""
 STANDARD_OUTPUT: Final = frozenset({"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
 
-committing: Final = threading.RLock()
-"""Held while finished files get their names. Whoever ends the process at any moment takes it first."""
-temporary_files: Final[set[Path]] = set()
-"""To be removed by whoever ends the process."""
-finished_files: Final[list[Path]] = []
+_changing: Final = threading.RLock()
+"""Held while temporary files are made and get their names: whoever ends the process waits for that."""
+_temporary_files: Final[set[Path]] = set()
+_finished_files: Final[list[Path]] = []
 """What this process has written completely."""
 
 
@@ -102,7 +109,7 @@ def writing(*paths: str | Path, mode: int = PUBLIC) -> Iterator[list[IO[bytes]]]
                 for target in targets:
                     if not is_pipe(target):
                         _temporary_path(target).replace(target)
-                        finished_files.append(target)
+                        _finished_files.append(target)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -113,6 +120,15 @@ def write_text(path: str | Path, text: str, mode: int = PUBLIC) -> None:
     """Write a small text file, whole or not at all."""
     with writing(path, mode=mode) as (file,):
         file.write(text.encode())
+
+
+def remove_temporary_files() -> list[Path]:
+    """Remove what is unfinished in a process that is about to exit, and return what it has written completely."""
+    _changing.acquire()  # for good: nothing else is begun or renamed
+    for path in list(_temporary_files):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+    return list(_finished_files)
 
 
 def _temporary_path(target: Path) -> Path:
@@ -127,10 +143,12 @@ def _temporary(target: Path, mode: int) -> Iterator[IO[bytes]]:
             yield file
         return
     path = _temporary_path(target)
-    temporary_files.add(path)
     try:
-        path.unlink(missing_ok=True)  # of a process that was killed
-        with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode), "w+b") as file:
+        with _changing:
+            _temporary_files.add(path)
+            path.unlink(missing_ok=True)  # of a process that was killed
+            raw = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(raw, "w+b") as file:
             try:
                 yield file
             finally:
@@ -138,7 +156,7 @@ def _temporary(target: Path, mode: int) -> Iterator[IO[bytes]]:
                     file.flush()
     finally:
         path.unlink(missing_ok=True)
-        temporary_files.discard(path)
+        _temporary_files.discard(path)
 
 
 def _send(file: IO[bytes], target: Path) -> None:
@@ -156,7 +174,7 @@ def _uninterrupted() -> Iterator[None]:
     if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
         before = signal.signal(signal.SIGINT, lambda number, _: late.append(number))
     try:
-        with committing:
+        with _changing:
             yield
     finally:
         if before is not None:

@@ -53,7 +53,7 @@ class Wrapping:
     @classmethod
     def of(cls, form: LogForm) -> Wrapping:
         """Return the wrapping that a form describes."""
-        return cls(form.encoding, form.bom, form.line_end, form.json_array)
+        return cls(form.encoding, form.bom, form.line_end, form.is_array)
 
     @property
     def name(self) -> str:

@@ -56,6 +56,11 @@ class LogForm:
     json_array: bool = False
     """JSON: the records are the elements of one array"""
 
+    @property
+    def is_array(self) -> bool:
+        """The records are the elements of one JSON array."""
+        return self.json_array or self.format == "json"
+
     def without(self, roles: set[str]) -> LogForm:
         """Leave columns out: those of the given roles."""
         return replace(self, columns=tuple(c for c in self.columns if c.role not in roles))

@@ -83,7 +83,7 @@ class Layout:
             fields=len(self.form.columns),
             separated=SEPARATED[separator_of(self.form)],
             encoding=Wrapping.of(self.form).name,
-            unit="object" if self.form.json_array else "line",
+            unit="object" if self.form.is_array else "line",
             is_json=self.is_json,
         )
 
@@ -175,6 +175,8 @@ def _table_layout(form: LogForm, text: bytes, source: object) -> Layout:
 
 def _wrapped(form: LogForm, wrapping: Wrapping) -> LogForm:
     form = replace(form, encoding=wrapping.encoding, bom=wrapping.mark, line_end=wrapping.line_end)
+    if form.format in {"json", "jsonl"}:
+        form = replace(form, format="json" if wrapping.array else "jsonl")
     return replace(form, json_array=wrapping.array)
 
 

@@ -14,13 +14,14 @@ import os
 import threading
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from querycloak.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 __all__ = ["locked", "locked_directory", "remove_lock_files"]
 
@@ -56,30 +57,36 @@ def locked(*paths: Path | None) -> Iterator[None]:
     with ExitStack() as stack:
         for path in dict.fromkeys(paths):
             if path is not None:
-                stack.enter_context(_locked(path.parent.resolve() / hidden_name(path.name, "lock"), path))
+                lock = path.parent.resolve() / hidden_name(path.name, "lock")
+                stack.enter_context(_locked(lock, path, partial(_open_file, lock)))
         yield
 
 
 @contextmanager
-def locked_directory(path: Path) -> Iterator[None]:
-    """Be the only run that writes into a directory, which is there."""
-    with _locked(path.resolve(), path):
-        yield
+def locked_directory(path: Path, mode: int = 0o777) -> Iterator[None]:
+    """Be the only run that writes into a directory; it is made where needed, and at the end removed if it is empty."""
+    with _locked(path.resolve(), path, partial(_open_directory, path, mode)):
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # something is in it, or it was removed
+                path.rmdir()
 
 
 def remove_lock_files() -> None:
-    """Remove the lock files of a process that is about to exit; the locks end with it."""
+    """Remove the lock files of a process that is about to exit; the locks end with it, and no other is taken."""
+    _guard.acquire()  # for good
     for lock in list(_held):
         with suppress(OSError):  # a directory stays
             lock.unlink()
 
 
 @contextmanager
-def _locked(lock: Path, path: Path) -> Iterator[None]:
+def _locked(lock: Path, path: Path, opened: Callable[[], int]) -> Iterator[None]:
     with _guard:
         held = _held.get(lock)
         if held is None:
-            held = _held[lock] = _Held(_acquire(lock, path), threading.get_ident())
+            held = _held[lock] = _Held(_acquire(lock, path, opened), threading.get_ident())
         elif held.thread == threading.get_ident():
             held.times += 1
         else:
@@ -96,11 +103,15 @@ def _locked(lock: Path, path: Path) -> Iterator[None]:
                 os.close(held.file)
 
 
-def _acquire(lock: Path, path: Path) -> int:
-    """Open and lock the file; whoever had it may just have removed it, and then it is made again."""
+def _acquire(lock: Path, path: Path, opened: Callable[[], int]) -> int:
+    """Open and lock; whoever had the lock may just have removed its file, and then it is made again."""
     while True:
         try:
-            file = _open(lock)
+            file = opened()
+        except FileNotFoundError:
+            if not lock.parent.is_dir():
+                raise OutputError(f"{path}: the directory {path.parent} does not exist; make it first.") from None
+            continue
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}.") from None
         try:
@@ -118,9 +129,15 @@ def _acquire(lock: Path, path: Path) -> int:
         os.close(file)
 
 
-def _open(lock: Path) -> int:
-    if lock.is_dir():
-        return os.open(lock, os.O_RDONLY | os.O_DIRECTORY)
+def _open_directory(path: Path, mode: int) -> int:
+    try:
+        path.mkdir(mode=mode, parents=True, exist_ok=True)
+    except OSError:
+        raise OutputError(f"{path} is not a directory and cannot be made one; choose another.") from None
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def _open_file(lock: Path) -> int:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         return os.open(lock, flags | os.O_CREAT, 0o644)

@@ -22,7 +22,7 @@ NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
 
 def record_end(form: LogForm) -> str:
     """Return what is between two records: a line end, and a comma before it in an array."""
-    return ("," if form.json_array else "") + form.line_end
+    return ("," if form.is_array else "") + form.line_end
 
 
 def json_blocks(log: QueryLog, form: LogForm) -> Iterator[bytes]:

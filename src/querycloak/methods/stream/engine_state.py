@@ -61,7 +61,7 @@ def to_state(engine: StreamEngine) -> tuple[Arrays, dict[str, Any]]:
     entry, _ = _items(m, m.sets[used], kernels.USERS)
     set_token, _ = _items(m, m.entries[entry], kernels.PLACES)
     records, tokens = m.waits[record_slot], m.waits[token_slot]
-    arrays = {
+    arrays: Arrays = {
         "paths": np.frombuffer(msgspec.json.encode(tree.paths()), dtype=np.uint8),
         "sizes": sizes,
         "number": records[:, kernels.ID_HIGH].astype(np.int64) << 31 | records[:, kernels.ID_LOW],
@@ -78,7 +78,7 @@ def to_state(engine: StreamEngine) -> tuple[Arrays, dict[str, Any]]:
 
 
 def from_state(engine: StreamEngine, arrays: Arrays, plain: dict[str, Any]) -> None:
-    """Bring a new engine of the same settings and seed into a saved state; BadStateError where it contradicts itself."""
+    """Bring a new engine of the same settings and seed into a saved state; BadStateError where that cannot be one."""
     require(engine.entered == 0, "the engine is new")
     said = read_plain(plain, EngineState)
     try:
