@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING, Final
 
 import polars as pl
 
-from querycloak.errors import OutputError
 from querycloak.logs.atomic import writing
 from querycloak.logs.column_texts import typed_column
 from querycloak.logs.compressing import compressing
