@@ -17,6 +17,7 @@ from querycloak.arrays.vocabulary import BROKEN, ByteCodes, Vocabulary, fresh_id
 from querycloak.errors import InputError
 from querycloak.live import _lines_kernels as lines
 from querycloak.live.layout import LONGEST_LINE, find_layout
+from querycloak.logs.read_options import ReadOptions
 from querycloak.randomness import Randomness
 
 HERE = Path("a stream")
@@ -48,7 +49,7 @@ def test_csv_as_the_standard_library_reads_it(rows, end, quote_all):
     out = csv.writer(file, lineterminator=end, quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL)
     out.writerows([["user", "shop", "query", "category"], *((u, x, q, c) for u, q, c, x in rows)])
     data = file.getvalue().encode()
-    layout = find_layout(data, HERE, None, "csv")
+    layout = find_layout(data, HERE, ReadOptions(format="csv"))
     spans, consumed = records(layout, data[layout.begin :])
     assert consumed == len(data) - layout.begin
     assert (spans[:, lines.STATUS] == lines.GOOD).all()
@@ -61,7 +62,7 @@ def test_tsv_has_no_quotes(rows, end):
     assume(all("\t" not in part and part.strip(" ") for row in rows for part in row))
     data = "".join(end.join("\t".join(row) for row in [("user", "query", "category"), *rows]) + end).encode()
     assume(rows[0] != ("user", "query", "category"))
-    layout = find_layout(data, HERE, None, "tsv")
+    layout = find_layout(data, HERE, ReadOptions(format="tsv"))
     body = data[layout.begin :]
     spans, _ = records(layout, body)
     good = spans[spans[:, lines.STATUS] == lines.GOOD]
@@ -88,7 +89,7 @@ def test_json_as_the_standard_library_reads_it(rows, ascii_only):
         out.append(json.dumps(dict(fields), ensure_ascii=ascii_only, separators=spaces))
     data = ("\n".join(out) + "\n").encode(errors="surrogatepass")
     assume(b"\\u0000" not in data)
-    layout = find_layout(data, HERE, None, None)
+    layout = find_layout(data, HERE, ReadOptions())
     spans, _ = records(layout, data)
     assert (spans[:, lines.STATUS] == lines.GOOD).all()
     assert [values(layout, data, s) for s in spans] == json_values(data, ["user", "query", "category"])
@@ -114,14 +115,14 @@ def test_json_as_the_standard_library_reads_it(rows, ascii_only):
     ],
 )
 def test_bad_json_is_told(line):
-    layout = find_layout(b'{"user": "a", "query": "b", "category": "c"}\n', HERE, None, None)
+    layout = find_layout(b'{"user": "a", "query": "b", "category": "c"}\n', HERE, ReadOptions())
     spans, _ = records(layout, line.encode() + b"\n")
     assert spans[0, lines.STATUS] == lines.MALFORMED
 
 
 @pytest.mark.parametrize("field", ['"a"b"', '"a"b', '"a" ', '"a""b"c"', '"a"\rb"'])
 def test_nothing_stands_after_a_closing_quote(field):
-    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    layout = find_layout(b"user,query,category\na,b,c\n", HERE, ReadOptions())
     for line in (f"u,{field},c\n", f"{field},q,c\n", f"u,q,{field}\r\n"):
         spans, _ = records(layout, line.encode())
         assert spans[0, lines.STATUS] == lines.MALFORMED
@@ -131,7 +132,7 @@ def test_nothing_stands_after_a_closing_quote(field):
 
 
 def test_a_quote_that_is_open_at_the_end_costs_one_line():
-    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    layout = find_layout(b"user,query,category\na,b,c\n", HERE, ReadOptions())
     data = b'a,"b,c\n' + b"d,e,f\n" * 10
     assert len(records(layout, data)[0]) == 0
     spans, consumed = records(layout, data, final=True)
@@ -141,17 +142,17 @@ def test_a_quote_that_is_open_at_the_end_costs_one_line():
 
 @pytest.mark.parametrize("line", [b"u,a\rb,c\n", b"u,a\0b,c\n", b'u,"a\0",c\n'])
 def test_what_other_readers_take_otherwise_is_refused(line):
-    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    layout = find_layout(b"user,query,category\na,b,c\n", HERE, ReadOptions())
     assert records(layout, line)[0][0, lines.STATUS] == lines.MALFORMED
 
 
 def test_a_header_over_two_lines_is_refused():
     with pytest.raises(InputError, match="line end in quotes"):
-        find_layout(b'user,query,category,"a\nb"\nu,q,c,d\n', HERE, None, "csv")
+        find_layout(b'user,query,category,"a\nb"\nu,q,c,d\n', HERE, ReadOptions(format="csv"))
 
 
 def test_a_quote_that_is_never_closed_costs_one_line():
-    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    layout = find_layout(b"user,query,category\na,b,c\n", HERE, ReadOptions())
     data = b'a,"b,c\n' + b"d,e,f\n" * (LONGEST_LINE // 6 + 10)
     spans, consumed = records(layout, data)
     assert spans[0, lines.STATUS] == lines.TOO_LONG
@@ -208,7 +209,7 @@ def test_what_is_written_with_escapes_has_the_code_of_what_it_means(rows):
     ends = np.cumsum([len(t) for t in texts])
     spans = np.stack([ends - [len(t) for t in texts], ends], axis=1).astype(np.int32).reshape(-1, 2)
     array = np.frombuffer(b"".join(texts), dtype=np.uint8)
-    layout = find_layout(b'{"user": "a", "query": "b"}\n', HERE, None, None)
+    layout = find_layout(b'{"user": "a", "query": "b"}\n', HERE, ReadOptions())
     vocabulary = Vocabulary()
     escaped = np.array([b"\\" in t for t in texts], dtype=np.bool_)
     for _ in range(2):  # the second time all are known
@@ -249,4 +250,4 @@ def test_fresh_ids_are_distinct_and_do_not_depend_on_how_many_are_asked_for_at_o
 )
 def test_what_is_no_stream_is_refused(sample, part):
     with pytest.raises(InputError, match=part):
-        find_layout(sample, HERE, None, None)
+        find_layout(sample, HERE, ReadOptions())

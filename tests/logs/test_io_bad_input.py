@@ -101,10 +101,11 @@ def test_line_number_across_blocks(file, monkeypatch):
 
 
 def test_very_long_line(file, monkeypatch):
-    assert len(read_log(file(b"u\t" + b"tea " * 1_000_000 + b"\n"))) == 1
+    by_position = {"header": False, "columns": {"user": "1", "query": "2"}}
+    assert len(read_log(file(b"u\t" + b"tea " * 1_000_000 + b"\n"), **by_position)) == 1
     monkeypatch.setattr(text, "BLOCK", 1000)
     monkeypatch.setattr(text, "LONGEST_LINE", 10_000)
-    assert "a line of more than 64 MB" in refused(file(b"u\t" + b"tea " * 10_000 + b"\n"))
+    assert "a line of more than 64 MB" in refused(file(b"u\t" + b"tea " * 10_000 + b"\n"), **by_position)
 
 
 def test_does_not_fit(file, monkeypatch):
@@ -127,7 +128,7 @@ class TestColumns:
     def test_unknown_name_in_a_file_without_header(self, file):
         sentence = refused(file(b"17\tnumb fingers\tx\n"), UnknownNameError, columns={"user": "uid", "query": "q"})
         assert "numb" not in sentence
-        assert "name columns by position, as in user=1,query=2" in sentence
+        assert "name columns by position, as in --no-header --columns user=1,query=2" in sentence
 
     def test_unknown_role(self, file):
         assert "Did you mean 'user'?" in refused(file(self.HEADER), UnknownNameError, columns={"usr": "uid"})
@@ -141,7 +142,7 @@ class TestColumns:
     def test_no_query(self, file):
         sentence = refused(file(b'{"uid":1,"text":"tea"}\n'))
         assert sentence.endswith(
-            "no column is known to be the query; say which, as in query=NAME; there are: uid, text."
+            "no column is known to be the query; say which, as in --columns query=NAME; there are: uid, text."
         )
 
     def test_no_query_without_header(self, file):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from querycloak.logs.read_options import ReadOptions
+
 __all__ = ["LONGEST_LINE", "Layout", "find_layout"]
 
 LONGEST_LINE: Final = 1 << 18
@@ -110,11 +112,9 @@ class Layout:
         return self.form.format == "csv" and any(c in text for c in b',"\r\n')
 
 
-def find_layout(sample: bytes, source: Path, columns: Mapping[str, str] | None, name: str | None) -> Layout:
-    """Recognise the form by the first lines of a stream, at least one of them whole.
-
-    `columns` maps roles to columns; `name` is the format, where it is given.
-    """
+def find_layout(sample: bytes, source: Path, options: ReadOptions) -> Layout:
+    """Recognise the form by the first lines of a stream, at least one of them whole."""
+    name, columns = options.format, options.columns
     check_format(name)
     for magic, command in PACKED.items():
         if sample.startswith(magic):
@@ -138,7 +138,7 @@ def find_layout(sample: bytes, source: Path, columns: Mapping[str, str] | None, 
     kind = name or recognise_text(text, source)
     if kind == "jsonl":
         return Layout(_json_form(text, source, columns), mark, len(mark), 0)
-    form = table_form(text, source, kind, columns)
+    form = table_form(text, source, kind, options)
     form = replace(form, line_end="\r\n" if b"\r\n" in whole else "\n", bom=bool(mark))
     if not form.header:
         return Layout(form, mark, len(mark), 0)

@@ -6,18 +6,21 @@ import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from querycloak.errors import InputError, ParameterError
 from querycloak.live.converter import Converter
+from querycloak.live.first_rows import check_first_rows
 from querycloak.live.layout import LONGEST_LINE, find_layout
 from querycloak.live.pipes import Feed, Sink, reading, stopping
 from querycloak.live.problems import Problems
 from querycloak.live.state import HEAD, Checkpoint, Saved, fingerprint
 from querycloak.live.truth import TruthFile
 from querycloak.logs.atomic import write_text
+from querycloak.logs.description import describe_form
+from querycloak.logs.read_options import ReadOptions
 from querycloak.methods.stream.stream_release import flow_figures
 from querycloak.methods.stream.stream_statement import StreamSettings, stream_statement
 from querycloak.progress import QUIET, Progress
@@ -63,9 +66,8 @@ class Run:
     checkpoint: Path | None = None
     checkpoint_records: int = 1_000_000
     checkpoint_seconds: float = 30.0
-    columns: dict[str, str] | None = None
-    format: str | None = None
-    skip_bad: bool = False
+    options: ReadOptions = field(default_factory=ReadOptions)
+    """how the input is to be read"""
     max_wait: float = 1.0
     seed: int | None = None
     taxonomy: str = ""
@@ -75,7 +77,8 @@ class Run:
         """Return what a checkpoint must share with this run."""
         files = {"input": self.source, "output": self.output, "truth": self.truth}
         same = {name: None if path is None else str(path.resolve()) for name, path in files.items()}
-        given = {"method": self.method, "columns": self.columns, "format": self.format, "seed": self.seed}
+        read = {"columns": dict(self.options.columns), "format": self.options.format, "header": self.options.header}
+        given = {"method": self.method, "seed": self.seed, "encoding": self.options.encoding, **read}
         given["taxonomy"] = self.taxonomy
         return {**given, **self.settings.to_json(), **same}
 
@@ -156,8 +159,10 @@ class _Session:
                 raise InputError.at(self.source, "the stream is empty")
             sample = first if b"\n" not in first[SAMPLE:] else first[: first.index(b"\n", SAMPLE) + 1]
             sample = sample if len(sample) <= LONGEST_LINE else first  # the first line may be too long
-            layout = find_layout(sample, self.source, run.columns, run.format)
-            problems = Problems(self.source, stop=not run.skip_bad)
+            layout = find_layout(sample, self.source, run.options)
+            progress.note(f"{self.source}: {describe_form(layout.form, run.options.columns)}")
+            check_first_rows(sample, self.source, layout, run.options)
+            problems = Problems(self.source, stop=run.options.on_error == "stop")
             random = Randomness(run.seed).child(run.method)
             self.converter = Converter(layout, run.method, run.settings, random, problems)
             self.pending, self.read = first[layout.begin :], len(first)
@@ -171,7 +176,9 @@ class _Session:
         self.reader.classifier = None if self.reader.layout.has_category else classifier
         if self.reader.classifier is not None:
             feed.piece = min(feed.piece, MAPPED_PIECE)
-        self.reader.problems.stop = not run.skip_bad  # a run that stopped at a bad line may go on without it
+        self.reader.problems.stop = (
+            run.options.on_error == "stop"
+        )  # a run that stopped at a bad line may go on without it
         self._begun = time.monotonic() - (0.0 if self.saved is None else self.saved.seconds)
 
     @property

@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
@@ -16,7 +16,9 @@ from querycloak.logs.compression import compression_of, open_binary
 from querycloak.logs.formats.jsonlines import JsonLines
 from querycloak.logs.formats.parquet import read_parquet
 from querycloak.logs.formats.table import table_frames
+from querycloak.logs.read_options import ReadOptions, read_options
 from querycloak.logs.recognise import PARQUET_MAGIC, check_format, recognise_text, table_form
+from querycloak.logs.sanity import check_columns
 from querycloak.logs.text_blocks import TextBlocks
 from querycloak.progress import QUIET, Progress
 
@@ -30,34 +32,34 @@ __all__ = ["guarded", "read_log", "read_with_form"]
 
 
 def read_log(
-    path: str | Path,
-    *,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,  # noqa: A002 - the word that every command line uses
-    progress: Progress = QUIET,
+    path: str | Path, options: ReadOptions | None = None, *, progress: Progress = QUIET, **given: Any
 ) -> QueryLog:
     """Read a query log.
 
-    `columns` says which column plays which role (role → name in the file, or position from 1); without it, columns are
-    known by the names that logs commonly use. `format` is one of aol, csv, excite, jsonl, parquet, tsv, ubi; without
-    it, the content tells. Rows keep their order in the file. What had to be fixed is counted in `problems`.
+    `options` says what the user knows of the log; each of them can be given by name instead, as in
+    `read_log("log.tsv", columns={"user": "uid", "query": "q"})`: see `ReadOptions`. Without them, columns are known by
+    the names that logs commonly use, and the format by content; what is not certain is asked for, not guessed, and
+    columns that look wrong are refused unless `yes=True` (`querycloak.logs.sanity`). Rows keep their order in the
+    file. What had to be fixed is counted in `problems`.
     """
-    check_format(format)
-    place = Path(path)
-    with guarded(place):
-        return _read(place, columns, format, None, progress)
+    asked = read_options(options, given)
+    check_format(asked.format)
+    source = Path(path)
+    with guarded(source):
+        log = _read(source, asked, None, progress)
+    check_columns(log, source, asked)
+    return log
 
 
 def read_with_form(path: str | Path, form: LogForm) -> QueryLog:
     """Read a log whose form is known, such as a release with its statement."""
-    place = Path(path)
-    with guarded(place):
-        return _read(place, None, form.format, form, QUIET)
+    source = Path(path)
+    with guarded(source):
+        return _read(source, ReadOptions(format=form.format), form, QUIET)
 
 
-def _read(
-    path: Path, columns: Mapping[str, str] | None, name: str | None, form: LogForm | None, progress: Progress
-) -> QueryLog:
+def _read(path: Path, options: ReadOptions, form: LogForm | None, progress: Progress) -> QueryLog:
+    name, columns = options.format, options.columns or None
     compression = compression_of(path)
     problems: Counter[str] = Counter()
     progress.start(f"reading {path.name}", None if compression else path.stat().st_size)
@@ -75,7 +77,7 @@ def _read(
         if name in {"jsonl", "ubi"}:
             log = _read_json(text, path, columns, name, form, problems)
         else:
-            found = form or table_form(sample, path, name, columns)
+            found = form or table_form(sample, path, name, options)
             log = _read_table(text, path, found, problems, known=form is not None)
     assert log.form is not None
     seen = replace(log.form, line_end=text.line_end, last_line_end=text.last_line_end, bom=text.bom)
