@@ -3,16 +3,15 @@
 New ids in the user column prove nothing where the ids were read as queries: then they are published as texts. Texts and
 ids are compared without regard to case, to spaces around them and to forms of the same character (NFKC).
 
-A text that **equals** an id is
+A text that **equals** an id names a user
 
-- always one where nobody in the log typed that text: it can only come from the user column;
-- one where somebody typed it, too, unless the id is a plain number that people type for other reasons: one
-  of less than five digits (a year), or a longer one that two users other than its owner typed (a postal code; a log with
-  many numeric ids has some of them by chance).
+- always, where nobody in the log typed that text: it can only come from the user column;
+- where somebody typed it as well, unless the id is a plain number of less than five digits (a year), or a longer one
+  that another user typed (a postal code): in a log with many numeric ids some numbers are both, by chance.
 
-An id **inside** a longer text, as a whole word, counts where it is no ordinary word or number: it has a letter, at least
-five characters, and a digit, a space or one of `@ . _ -` in it, as `anna.schmidt`, `Anna Schmidt`, `user17`, mail
-addresses and hexadecimal ids have. "tiger" may be somebody's id, and "tiger woods" is still a query.
+An id **inside** a longer text, as a whole word, names a user where it is no ordinary word or number: it has a letter,
+at least five characters, and a digit, a space or one of `@ . _ -` in it, as `anna.schmidt`, `Anna Schmidt`, `user17`,
+mail addresses and hexadecimal ids have. "tiger" may be somebody's id, and "tiger woods" is still a query.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ SHORT: Final = r"^[0-9]{1,4}$"
 TELLING: Final = re.compile(r"(?=.*[^\W\d_])(?=.*[\d\s@._-]).{5,}")
 """an id that is no ordinary word or number"""
 WORD: Final = r"[^\s,;:!?\"'()<>\[\]{}]+"
-OTHERS: Final = 2
-"""users who typed a number that is also another user's id: more than chance"""
 
 
 def texts_with_ids(published: pl.Series, log: QueryLog) -> int:
@@ -69,12 +67,11 @@ def _innocent(log: QueryLog, ids: pl.Series) -> pl.Series:
     typed = np.flatnonzero(queries.is_in(numbers.implode()).to_numpy())
     rows = np.flatnonzero(np.isin(log.query, typed))
     asked = pl.DataFrame({"text": queries.gather(log.query[rows]), "user": ids.gather(log.user[rows])})
-    others = asked.filter(pl.col("text") != pl.col("user")).group_by("text").agg(pl.col("user").n_unique().alias("n"))
-    short = asked["text"].filter(asked["text"].str.contains(SHORT))
-    return pl.concat([others.filter(pl.col("n") >= OTHERS)["text"], short.unique()])
+    by_others = asked.filter((pl.col("text") != pl.col("user")) | pl.col("text").str.contains(SHORT))
+    return by_others["text"].unique()
 
 
-def _holds_words(texts: pl.Series, ids: pl.Series) -> np.ndarray:  # type: ignore[type-arg]
+def _holds_words(texts: pl.Series, ids: pl.Series) -> npt.NDArray[np.bool_]:
     """bool[texts]: whether ids of several words are in them, each as whole words."""
     known = {tuple(i.split()) for i in ids.to_list()}
     sizes = sorted({len(words) for words in known})

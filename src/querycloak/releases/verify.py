@@ -2,8 +2,8 @@
 
 What can be seen in a file can be checked: that the table is the one the statement was written for, that its counts are
 right, that rows are in an order that tells nothing, that ids have the form of new ones, and that every user shares its
-log with k - 1 others. With the original log at hand, that no user of it is published, neither as an id nor inside a text
-(`ids_in_texts`). What a file cannot show is said too: noise, randomness, and without the log, where ids come from.
+log with k - 1 others. With the original log at hand, that no user of it is published, neither as an id nor inside a
+text (`ids_in_texts`). What a file cannot show is said too: noise, randomness, and without the log, where ids come from.
 """
 
 from __future__ import annotations
