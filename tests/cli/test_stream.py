@@ -215,7 +215,7 @@ def test_a_live_stream_stopped_before_its_first_line():
 
 def test_a_closed_pipe_ends_quietly(log):
     read, write = os.pipe()
-    process = start("--k", "3", "--depth", "2", stdout=write)
+    process = start("--k", "3", "--depth", "2", "--quiet", stdout=write)
     os.close(write)
     os.close(read)
     _, errors = process.communicate(log.read_bytes(), timeout=120)

@@ -14,8 +14,11 @@ from querycloak import api
 from querycloak.errors import InputError, OutputError, ParameterError
 from querycloak.evaluation.workbench import mapper_of
 from querycloak.live.runner import Run, run_stream
+from querycloak.logs.read_options import ReadOptions
 from querycloak.mapping.mapped_paths import MappedPaths
 from querycloak.methods.stream.stream_statement import StreamSettings
+
+SKIP = ReadOptions(on_error="skip")
 
 
 def go(folder, data, **options):
@@ -159,7 +162,7 @@ def test_bad_lines(tmp_path, monkeypatch, kind, piece):
     assert "log, line 301:" in str(error.value)
     assert "secret" not in str(error.value)
     assert "1005" not in str(error.value)
-    found = go(tmp_path, data, skip_bad=True)
+    found = go(tmp_path, data, options=SKIP)
     assert found.stats["lines skipped"] == {kind: 2}
     assert found.stats["records in"] == 600
     assert b"secret" not in (tmp_path / "release").read_bytes()
@@ -188,7 +191,7 @@ def test_lines_are_counted_where_a_query_has_line_ends_in_it(tmp_path, monkeypat
     good = b"".join(b'u%d,"two\nlines",News\n' % i for i in range(20))
     with pytest.raises(InputError, match="log, line 42: expected 3 comma-separated fields, found 2"):
         go(tmp_path, b"user,query,category\n" + good + b"x,News\n" + good)
-    found = go(tmp_path, b"user,query,category\n" + good + b"x,News\n" + good, skip_bad=True)
+    found = go(tmp_path, b"user,query,category\n" + good + b"x,News\n" + good, options=SKIP)
     assert found.stats["records in"] == 40
 
 
@@ -200,7 +203,7 @@ def test_a_second_key_of_ours_written_with_escapes_is_refused(tmp_path, key):
     fine = lines[0].replace(b"}", b', "gr\\u00f6\\u00dfe": 3}')
     with pytest.raises(InputError, match="log, line 32: expected one JSON object"):
         go(tmp_path, b"".join([*lines, fine, odd]))
-    found = go(tmp_path, b"".join([*lines, fine, odd]), skip_bad=True)
+    found = go(tmp_path, b"".join([*lines, fine, odd]), options=SKIP)
     assert found.stats["records in"] == 31
     assert b"secret" not in (tmp_path / "release").read_bytes()
 
@@ -222,7 +225,7 @@ def test_what_a_reader_of_json_refuses_is_refused(tmp_path, odd):
     bad = ('{"user": "u1", "query": "secret", ' + odd + "}\n").encode()
     with pytest.raises(InputError, match="line 11: expected one JSON object"):
         go(tmp_path, b"".join([*lines[:10], bad, *lines[10:]]))
-    found = go(tmp_path, b"".join([*lines[:10], bad, *lines[10:]]), skip_bad=True)
+    found = go(tmp_path, b"".join([*lines[:10], bad, *lines[10:]]), options=SKIP)
     assert found.stats["lines skipped"] == {"malformed lines, left out": 1}
     assert found.stats["records in"] == 30
     assert b"secret" not in (tmp_path / "release").read_bytes()
@@ -233,7 +236,7 @@ def test_an_open_quote_at_the_end_loses_nothing_silently(tmp_path):
     data = b"user,query,category\n" + good + b'u1,"open,News\n' + good
     with pytest.raises(InputError, match="line 52: a quote is not closed"):
         go(tmp_path, data)
-    found = go(tmp_path, data, skip_bad=True)
+    found = go(tmp_path, data, options=SKIP)
     assert found.stats["records in"] == 100
     assert found.stats["lines skipped"] == {"malformed lines, left out": 1}
 
@@ -243,7 +246,7 @@ def test_a_long_record_costs_its_first_line_wherever_a_piece_ends(tmp_path, monk
     monkeypatch.setattr("querycloak.live.runner.PIECE", piece)
     good = b"".join(b"u%d,q,News\n" % i for i in range(50))
     long = b'u1,"a\nu9,inner,News\n",' + b"x" * 1_200_000 + b"\n"
-    found = go(tmp_path, b"user,query,category\n" + good + long + good, skip_bad=True)
+    found = go(tmp_path, b"user,query,category\n" + good + long + good, options=SKIP)
     assert found.stats["records in"] == 101
     assert found.stats["lines skipped"] == {"lines that are too long, left out": 2}
 
@@ -251,7 +254,7 @@ def test_a_long_record_costs_its_first_line_wherever_a_piece_ends(tmp_path, monk
 def test_a_first_line_that_is_too_long_can_be_skipped(tmp_path):
     good = b"".join(b'{"user": "u%d", "query": "q", "category": "News"}\n' % i for i in range(50))
     data = b'{"query": "' + b"x" * 1_200_000 + b'"}\n' + good
-    found = go(tmp_path, data, skip_bad=True)
+    found = go(tmp_path, data, options=SKIP)
     assert found.stats["records in"] == 50
     with pytest.raises(InputError, match="log, line 1: a line of more than 1,048,576 bytes"):
         go(tmp_path, data)
@@ -304,7 +307,7 @@ def test_a_write_that_fails_is_told_also_where_the_next_batch_is_bad(tmp_path, m
 
 def test_what_is_not_well_formed_is_not_counted_as_unclassified(tmp_path):
     lines = [b'{"user": "u%d", "query": "q", "category": ""}\n' % i for i in range(5)]
-    found = go(tmp_path, b"".join([*lines, b'{"user": "\\ud800", "query": "q"}\n' * 2]), skip_bad=True)
+    found = go(tmp_path, b"".join([*lines, b'{"user": "\\ud800", "query": "q"}\n' * 2]), options=SKIP)
     assert found.stats["records unclassified"] == 5
     assert found.stats["lines skipped"] == {"malformed lines, left out": 2}
 

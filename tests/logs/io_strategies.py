@@ -26,7 +26,7 @@ def aol_rows(draw, five: bool) -> list[str]:
     row = [draw(users), draw(words), draw(times).strftime("%Y-%m-%d %H:%M:%S")]
     if five:
         click = draw(st.booleans())
-        row += [str(draw(st.integers(0, 500))), draw(words)] if click else ["", ""]
+        row += [str(draw(st.integers(0, 500))), "http://" + draw(words)] if click else ["", ""]
     return row
 
 

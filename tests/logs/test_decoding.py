@@ -152,7 +152,7 @@ def test_live_in_other_encodings_is_the_same_stream(tmp_path, make, mark, encodi
     plain = live(tmp_path, make(rows(600)))
     coded = mark + make(rows(600)).decode().encode(encoding)
     asked = "latin-1" if encoding == "latin-1" else "auto"
-    assert live(tmp_path, coded, encoding=asked) == mark + plain.decode().encode(encoding)
+    assert live(tmp_path, coded, options=ReadOptions(encoding=asked)) == mark + plain.decode().encode(encoding)
 
 
 def test_live_with_old_line_ends(tmp_path):

@@ -71,7 +71,7 @@ def test_first_line_longer_than_the_sample(tmp_path):
 
 
 def test_excite(tmp_path):
-    log = read(tmp_path, b"2A9E\t970916105432\t+md foods\n2A9E\t970916105433\tyahoo\n")
+    log = read(tmp_path, b"2A9EABFB35F5B954\t970916105432\t+md foods\n2A9EABFB35F5B954\t970916105433\tyahoo\n")
     assert log.form.format == "excite"
     assert log.time.tolist() == [874_407_272, 874_407_273]
 
@@ -89,14 +89,15 @@ def test_excite_for_real(tmp_path):
 
 
 def test_two_columns_without_header(tmp_path):
-    assert rows(read(tmp_path, b"u1\ttea\nu2\tcup\n")) == [("u1", "tea"), ("u2", "cup")]
+    log = read(tmp_path, b"u1\ttea\nu2\tcup\n", header=False, columns={"user": "1", "query": "2"})
+    assert rows(log) == [("u1", "tea"), ("u2", "cup")]
 
 
 def test_mapping_by_name_and_position(tmp_path):
     data = b"who,what,where\n1,tea,http://x\n"
     log = read(tmp_path, data, columns={"user": "WHO", "query": "what", "url": "where"})
     assert (rows(log), log.urls.to_list()) == ([("1", "tea")], ["http://x"])
-    log = read(tmp_path, b"tea\t1\tx\n", columns={"user": "2", "query": "1"})
+    log = read(tmp_path, b"tea\t1\tx\n", header=False, columns={"user": "2", "query": "1"})
     assert (rows(log), log.extra.columns) == ([("1", "tea")], ["column 3"])
 
 

@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from querycloak.cli.options import (
-    ColumnsOption,
-    DirectoryOption,
-    FormatOption,
-    ResolverOption,
-    SeedOption,
-    TaxonomyOption,
-)
+from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.options import DirectoryOption, ResolverOption, SeedOption, TaxonomyOption
 from querycloak.cli.setting_options import given_settings
+from querycloak.logs.read_options import ReadOptions
 
 if TYPE_CHECKING:
     from querycloak.progress import Progress
@@ -24,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["anonymize"]
 
 
+@reads_log
 def anonymize(
     context: typer.Context,
     log: Annotated[
@@ -42,8 +38,6 @@ def anonymize(
     method: Annotated[
         str, typer.Option("--method", "-m", help="Name of the method; see `querycloak methods`.", show_default=False)
     ],
-    columns: ColumnsOption = None,
-    form: FormatOption = None,
     taxonomy: TaxonomyOption = "wordnet",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
@@ -63,6 +57,9 @@ def anonymize(
         ),
     ] = None,
     seed: SeedOption = None,
+    *,
+    options: ReadOptions,
+    quiet: QuietOption = False,
 ) -> None:
     """Turn a log into a release, and write its privacy statement next to it as `OUTPUT.statement.json`.
 
@@ -85,9 +82,9 @@ def anonymize(
     inputs = [log, taxonomy, directory, resolver, settings.get("topics"), ledger, f"{ledger}.key" if ledger else None]
     check_outputs(inputs, [output, statement, truth])
     files = [None if is_pipe(path) else path for path in (output, statement, truth)]
-    with locked(*files), ShownProgress() as progress:
+    with locked(*files), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress)
         release = bench.anonymize(method, seed=seed, **settings)
         _warn(release, progress)
         if truth is not None and release.truth is None:

@@ -23,9 +23,10 @@ __all__ = ["ShownProgress"]
 
 
 class ShownProgress:
-    """Shows steps as bars on a terminal; notes are shown always."""
+    """Shows steps as bars on a terminal; notes are shown always, unless `quiet`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
         self._console = Console(stderr=True)
         self._bars = Bars(
             SpinnerColumn(),
@@ -35,7 +36,7 @@ class ShownProgress:
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             console=self._console,
-            disable=not sys.stderr.isatty(),
+            disable=quiet or not sys.stderr.isatty(),
             transient=True,
         )
         self._task = None if self._bars.disable else self._bars.add_task("", total=None, visible=False)
@@ -58,8 +59,9 @@ class ShownProgress:
             self._bars.advance(self._task, units)
 
     def note(self, text: str) -> None:
-        """Print one line."""
-        self._console.print(text, style="dim", highlight=False, markup=False)
+        """Print one line, however long."""
+        if not self._quiet:
+            self._console.print(text, style="dim", highlight=False, markup=False, soft_wrap=True)
 
     def tell_compiling(self) -> None:
         """Say so when kernels are compiled on the first run."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from querycloak.logs.atomic import is_pipe
 from querycloak.logs.read_options import ReadOptions
@@ -36,34 +36,20 @@ class Run:
     checkpoint: Path | None = None
     checkpoint_records: int = 1_000_000
     checkpoint_seconds: float = 30.0
-    columns: dict[str, str] | None = None
-    format: str | None = None
-    header: bool | None = None
-    encoding: Literal["auto", "utf-8", "utf-16", "latin-1"] = "auto"
-    skip_bad: bool = False
+    options: ReadOptions = field(default_factory=ReadOptions)
+    """how the input is to be read"""
     max_wait: float = 1.0
     seed: int | None = None
     taxonomy: str = ""
     """what the classifier maps to, by name"""
 
-    @property
-    def reading(self) -> ReadOptions:
-        """How the input is to be read."""
-        return ReadOptions(
-            columns=self.columns or {},
-            format=self.format,
-            header=self.header,
-            encoding=self.encoding,
-            on_error="skip" if self.skip_bad else "stop",
-            category_separator=self.settings.separator,
-        )
-
     def must_agree(self) -> dict[str, Any]:
         """Return what a checkpoint must share with this run."""
         files = {"input": self.source, "output": self.output, "truth": self.truth}
         same = {name: None if path is None else str(path.resolve()) for name, path in files.items()}
-        given = {"method": self.method, "columns": self.columns, "format": self.format, "seed": self.seed}
-        given |= {"header": self.header, "encoding": self.encoding, "taxonomy": self.taxonomy}
+        read = {"columns": dict(self.options.columns), "format": self.options.format, "header": self.options.header}
+        given = {"method": self.method, "seed": self.seed, "encoding": self.options.encoding, **read}
+        given["taxonomy"] = self.taxonomy
         return {**given, **self.settings.to_json(), **same}
 
     @property

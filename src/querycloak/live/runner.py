@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from querycloak.errors import InputError, ParameterError
 from querycloak.live.converter import Converter
+from querycloak.live.first_rows import check_first_rows
 from querycloak.live.pipes import Feed, Sink, reading, stopping
 from querycloak.live.run import Run, Summary
 from querycloak.live.state import HEAD, Checkpoint, Position, Saved, fingerprint
@@ -19,6 +20,7 @@ from querycloak.live.summary import sum_up, write_statement, write_stats
 from querycloak.live.truth import TruthFile
 from querycloak.logs.atomic import is_pipe
 from querycloak.logs.decoding import Decoder, Encoder, Wrapping, find_wrapping
+from querycloak.logs.description import describe_form
 from querycloak.logs.layout import find_layout, refuse_packed
 from querycloak.logs.locks import locked, locked_directory
 from querycloak.logs.problems import LONGEST_LINE
@@ -122,9 +124,12 @@ class _Session:
                 raise _NothingCameError
             if not first:
                 raise InputError.at(self.source, "the stream is empty")
-            refuse_packed(first, self.source, run.format)
-            self.sample = _sample_size(first, find_wrapping(first, self.source, run.encoding, run.format))
+            refuse_packed(first, self.source, run.options.format)
+            self.sample = _sample_size(first, self._wrapping(first))
             self.converter = self._new_converter(first[: self.sample])
+            layout = self.converter.reader.layout
+            progress.note(f"{self.source}: {describe_form(layout.form, run.options.columns)}")
+            check_first_rows(first[: self.sample], self.source, layout, run.options)
             self.pending, self.read = first, len(first)
         else:
             self.sample, self.read, self.pending = saved.position.sample, saved.position.read, b""
@@ -143,12 +148,15 @@ class _Session:
             feed.piece = min(feed.piece, MAPPED_PIECE)
         self._begun = time.monotonic() - (0.0 if self.begin is None else self.begin.seconds)
 
+    def _wrapping(self, first: bytes) -> Wrapping:
+        options = self.run.options
+        return find_wrapping(first, self.source, options.encoding, options.format)
+
     def _new_converter(self, sample: bytes) -> Converter:
         """Return the converter of an input that begins with this sample."""
-        run = self.run
-        wrapping = find_wrapping(sample, self.source, run.encoding, run.format)
-        layout = find_layout(Decoder(wrapping).decode(sample), self.source, run.reading, wrapping)
-        problems = layout.problems(self.source, stop=not run.skip_bad)
+        run, wrapping = self.run, self._wrapping(sample)
+        layout = find_layout(Decoder(wrapping).decode(sample), self.source, run.options, wrapping)
+        problems = layout.problems(self.source, stop=run.options.on_error == "stop")
         return Converter(layout, run.method, run.settings, Randomness(run.seed).child(run.method), problems)
 
     @property

@@ -147,7 +147,7 @@ def find_layout(text: bytes, source: object, options: ReadOptions, wrapping: Wra
     if kind in JSON_FORMATS or (wrapping.array and options.format == "ubi"):
         form = _json_form(sample, source, columns, options.format)
         return Layout(_wrapped(form, wrapping), b"", 0, 0)
-    form = _wrapped(table_form(sample, source, kind, columns), wrapping)  # type: ignore[arg-type]
+    form = _wrapped(table_form(sample, source, kind, options), wrapping)  # type: ignore[arg-type]
     return _table_layout(form, text, source)
 
 

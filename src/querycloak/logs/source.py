@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import polars as pl
 
@@ -20,13 +20,14 @@ from querycloak.logs.decoding import Decoder, Wrapping, find_wrapping
 from querycloak.logs.formats.parquet import read_parquet
 from querycloak.logs.layout import find_layout, known_layout
 from querycloak.logs.problems import LONGEST_LINE
-from querycloak.logs.read_options import ReadOptions
+from querycloak.logs.read_options import ReadOptions, read_options
 from querycloak.logs.recognise import PARQUET_MAGIC, check_format
 from querycloak.logs.records import RecordReader
+from querycloak.logs.sanity import check_columns
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from querycloak.logs.form import LogForm
     from querycloak.logs.query_log import QueryLog
@@ -39,28 +40,22 @@ STDIN: Final = Path("standard input")
 
 
 def read_log(
-    path: str | Path,
-    options: ReadOptions | None = None,
-    *,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,  # noqa: A002 - the word that every command line uses
-    progress: Progress = QUIET,
+    path: str | Path, options: ReadOptions | None = None, *, progress: Progress = QUIET, **given: Any
 ) -> QueryLog:
     """Read a query log; "-" is standard input, and a named pipe is read like a file.
 
-    `columns` and `format` stand for those of the options: which column plays which role (role → name in the file, or
-    position from 1; without it, columns are known by the names that logs commonly use), and one of aol, csv, excite,
-    json, jsonl, parquet, tsv, ubi; without it, the content tells. Rows keep their order in the file. What was left out
-    or taken as missing is counted in `problems`.
+    `options` says what the user knows of the log; each of them can be given by name instead, as in
+    `read_log("log.tsv", columns={"user": "uid", "query": "q"})`: see `ReadOptions`. Without them, columns are known by
+    the names that logs commonly use, and the format by content; what is not certain is asked for, not guessed, and
+    columns that look wrong are refused unless `yes=True` (`querycloak.logs.sanity`). Rows keep their order in the
+    file. What was left out or taken as missing is counted in `problems`.
     """
-    options = options or ReadOptions()
-    if columns is not None:
-        options = replace(options, columns=columns)
-    if format is not None:
-        options = replace(options, format=format)
-    check_format(options.format)
+    asked = read_options(options, given)
+    check_format(asked.format)
     with guarded(Path(path)):
-        return _read(Path(path), options, None, progress)
+        log = _read(Path(path), asked, None, progress)
+    check_columns(log, Path(path), asked)
+    return log
 
 
 def read_with_form(path: str | Path, form: LogForm) -> QueryLog:
