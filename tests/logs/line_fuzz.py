@@ -74,7 +74,9 @@ def make_file(random: Random, lines: int) -> File:
         data = end.join([header, *rows] if header else rows) + random.choice((b"", end))
     data, encoding = _encoded(random, data)
     name = {"semicolon": "csv"}.get(form, form)
-    options = ReadOptions(format=name if random.random() < 0.8 or encoding == "latin-1" else None, encoding=encoding, assume_yes=True)
+    options = ReadOptions(
+        format=name if random.random() < 0.8 or encoding == "latin-1" else None, encoding=encoding, assume_yes=True
+    )
     return File(data, options, len(rows))
 
 

@@ -130,7 +130,9 @@ def test_broken_arrays(tmp_path, data, sentence):
 def test_arrays_in_pieces(elements, size):
     data = json.dumps(elements, indent=1, ensure_ascii=False).encode(errors="replace")
     decoder = Decoder(Wrapping(array=True))
-    out = b"".join(decoder.decode(data[i : i + size]) for i in range(0, len(data), size)) + decoder.decode(b"", final=True)
+    out = b"".join(decoder.decode(data[i : i + size]) for i in range(0, len(data), size)) + decoder.decode(
+        b"", final=True
+    )
     lines = [json.loads(line) for line in out.split(b"\n") if line.strip()]
     assert lines == json.loads(data)
     encoder = Encoder(Wrapping(array=True))
@@ -147,7 +149,9 @@ def live(tmp_path, data: bytes, **options):
 
 
 @pytest.mark.parametrize("make", [as_tsv, as_csv, as_jsonl])
-@pytest.mark.parametrize(("mark", "encoding"), [(b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"), (b"", "latin-1")])
+@pytest.mark.parametrize(
+    ("mark", "encoding"), [(b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"), (b"", "latin-1")]
+)
 def test_live_in_other_encodings_is_the_same_stream(tmp_path, make, mark, encoding):
     plain = live(tmp_path, make(rows(600)))
     coded = mark + make(rows(600)).decode().encode(encoding)
@@ -191,8 +195,6 @@ def test_live_goes_on_after_a_checkpoint_in_every_wrapping(tmp_path, monkeypatch
         with pytest.raises(RuntimeError):
             live(tmp_path, data, **options)
     assert live(tmp_path, data, **options) == whole
-
-
 
 
 def packed(text: bytes, pack: str, size: int) -> bytes:
