@@ -52,7 +52,8 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _row(parameter: object) -> str:
-    names = ", ".join(f"`{flag}`" for flag in getattr(parameter, "opts", []) if flag.startswith("-"))
+    flags = [*getattr(parameter, "opts", []), *getattr(parameter, "secondary_opts", [])]
+    names = ", ".join(f"`{flag}`" for flag in flags if flag.startswith("-"))
     shown = names or f"`{getattr(parameter, 'name', '').upper()}`"
     text = re.sub(r"\s+", " ", getattr(parameter, "help", "") or "")
     default = getattr(parameter, "default", None)

@@ -1,5 +1,5 @@
 """`python -m querycloak` is the command `querycloak`."""
 
-from querycloak.cli import main
+from querycloak.cli import run
 
-main()
+run()

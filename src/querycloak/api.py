@@ -31,8 +31,8 @@ from querycloak.descriptions import MethodDescription, describe_method, list_met
 from querycloak.errors import InputError, ParameterError
 from querycloak.evaluation.workbench import Workbench, load_taxonomy, mapper_of
 from querycloak.logs.query_log import QueryLog
-from querycloak.logs.reader import read_log
 from querycloak.logs.sink import write_log
+from querycloak.logs.source import read_log
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
 from querycloak.releases.files import read_release as read_release_files

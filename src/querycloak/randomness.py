@@ -50,6 +50,24 @@ class Randomness:
             return np.frombuffer(os.urandom(8 * n), dtype=np.uint64).copy()
         return np.asarray(self._bits.random_raw(n), dtype=np.uint64)
 
+    @property
+    def position(self) -> int:
+        """How many words a seeded source has drawn."""
+        if self._bits is None:
+            raise ParameterError("Only randomness with a seed has a position.")
+        state = self._bits.state  # blocks of four words; `buffer_pos` of the last block are used up
+        blocks = sum(int(part) << 64 * i for i, part in enumerate(state["state"]["counter"]))
+        return 4 * blocks - (4 - int(state["buffer_pos"]))
+
+    def wind_to(self, position: int) -> None:
+        """Go to where a seeded source has drawn so many words."""
+        fresh = Randomness(self.seed, _path=self._path)
+        if fresh._bits is None:
+            raise ParameterError("Only randomness with a seed has a position.")
+        fresh._bits.advance(position // 4)
+        fresh.words(position % 4)
+        self._bits = fresh._bits
+
     def uniform(self, n: int) -> npt.NDArray[np.float64]:
         """Draw n numbers in [0, 1), multiples of 2^-53: float64[n]."""
         return (self.words(n) >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -114,7 +114,7 @@ def test_the_recommendation_keeps_the_risk(tmp_path):
 
 def test_mistakes_get_one_sentence(tmp_path):
     log = tmp_path / "log.tsv"
-    log.write_text("a\ttea\nb\ttea\n")
+    log.write_text("user\tquery\na\ttea\nb\ttea\n")
     refused(querycloak("compare", log, "--methods", "sweeep", "-o", tmp_path / "c"), "Did you mean 'sweep'")
     refused(querycloak("compare", log, "--methods", "sweep", "--grid", "k", "-o", tmp_path / "c"), "name=values")
     refused(

@@ -6,7 +6,7 @@ from sample_worlds import FOOD, make
 from querycloak.errors import OutputError
 from querycloak.generator.write import write_generated
 from querycloak.knowledge.table import read_directory
-from querycloak.logs.reader import read_log
+from querycloak.logs.source import read_log
 
 
 @pytest.mark.parametrize("name", ["log.tsv", "log.tsv.gz", "log.tsv.zst"])

@@ -18,9 +18,11 @@ from querycloak import api
 from querycloak.errors import InputError, OutputError
 from querycloak.live import runner
 from querycloak.live.runner import Run, run_stream
+from querycloak.logs.read_options import ReadOptions
 from querycloak.methods.stream.stream_statement import StreamSettings
 
 SMALL = 20_000
+SKIP = ReadOptions(on_error="skip")
 
 
 @pytest.fixture
@@ -172,14 +174,14 @@ def test_a_bad_line_can_be_fixed_or_skipped_and_the_run_goes_on(run, tmp_path, f
     unbroken(run, tmp_path)
     bad = content[at:end].replace(b"\t", b" ")
     run.source.write_bytes(content[:at] + bad + content[end:])
-    with pytest.raises(InputError, match="wrong number of fields"):
+    with pytest.raises(InputError, match="expected 5 tab-separated fields, found 1"):
         run_stream(run)
     assert (run.checkpoint / "state").exists()
     if fixed:
         run.source.write_bytes(content)
         run_stream(run)
     else:
-        run_stream(replace(run, skip_bad=True))
+        run_stream(replace(run, options=SKIP))
     assert run.output.read_bytes() == (tmp_path / "whole").read_bytes()
 
 

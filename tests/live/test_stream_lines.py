@@ -15,8 +15,12 @@ from reference.lines import codes, json_values, table_values
 
 from querycloak.arrays.vocabulary import BROKEN, ByteCodes, Vocabulary, fresh_ids
 from querycloak.errors import InputError
-from querycloak.live import _lines_kernels as lines
-from querycloak.live.layout import LONGEST_LINE, find_layout
+from querycloak.logs import _records_kernels as kernels
+from querycloak.logs.decoding import Decoder, find_wrapping
+from querycloak.logs.layout import find_layout, refuse_packed
+from querycloak.logs.problems import LONGEST_LINE
+from querycloak.logs.read_options import ReadOptions
+from querycloak.logs.records import RecordReader
 from querycloak.randomness import Randomness
 
 HERE = Path("a stream")
@@ -24,36 +28,60 @@ WORD = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_s
 ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=12)
 
 
+def layout_of(sample, name=None):
+    wrapping = find_wrapping(sample, HERE, name=name)
+    return find_layout(Decoder(wrapping).decode(sample), HERE, ReadOptions(format=name), wrapping)
+
+
 def records(layout, data, *, final=False):
-    array = np.frombuffer(data, dtype=np.uint8)
-    spans = np.empty((data.count(b"\n") + 2, lines.COLUMNS), dtype=np.int32)
-    n = layout.split(array, spans, final=final)
-    return spans[:n], int(spans[n, lines.LINE])
+    """The records of the data, and how much of it they are."""
+    reader = RecordReader(layout, layout.problems(HERE, stop=False), collect=False)
+    reader._to_skip = 0
+    found, n = reader._split(data, np.frombuffer(data, dtype=np.uint8), final=final)
+    batch = (found.rows[:n], found.spans[:n], found.how[:n])
+    return batch, int(found.rows[n, kernels.BEGIN])
 
 
-def values(layout, data, span):
+def statuses(batch):
+    return batch[0][:, kernels.STATUS]
+
+
+def values(layout, data, batch):
+    """User, query and category of the good records."""
     out = []
-    for i, column in enumerate((lines.USER, lines.QUERY, lines.CATEGORY)):
-        text = data[span[column] : span[column + 1]]
-        out.append((layout.plain(text) if span[lines.FLAGS] & (2 << i) else text).decode())
+    for row, span, how in zip(*batch, strict=True):
+        if row[kernels.STATUS] != kernels.GOOD:
+            continue
+        texts = []
+        for column in (kernels.USER, kernels.QUERY, kernels.CATEGORY):
+            begin, end = span[2 * column : 2 * column + 2]
+            escaped = how[column] == kernels.ESCAPED
+            (text,) = layout.plain([data[begin - 1 : end]]) if escaped else (data[begin:end],)
+            texts.append(text.decode())
+        out.append(texts)
     return out
 
 
 @given(
-    st.lists(st.tuples(WORD, WORD, ANY, ANY), min_size=1, max_size=20), st.sampled_from(["\n", "\r\n"]), st.booleans()
+    st.lists(st.tuples(WORD, WORD, ANY, ANY), min_size=1, max_size=20),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+    st.sampled_from(",;"),
 )
-def test_csv_as_the_standard_library_reads_it(rows, end, quote_all):
+def test_csv_as_the_standard_library_reads_it(rows, end, quote_all, separator):
     assume(all(len(part.strip(" \t")) for row in rows for part in row[:2]))
     file = io.StringIO(newline="")
-    out = csv.writer(file, lineterminator=end, quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL)
+    out = csv.writer(
+        file, lineterminator=end, delimiter=separator, quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL
+    )
     out.writerows([["user", "shop", "query", "category"], *((u, x, q, c) for u, q, c, x in rows)])
     data = file.getvalue().encode()
-    layout = find_layout(data, HERE, None, "csv")
-    spans, consumed = records(layout, data[layout.begin :])
-    assert consumed == len(data) - layout.begin
-    assert (spans[:, lines.STATUS] == lines.GOOD).all()
+    layout = layout_of(data, "csv")
     body = data[layout.begin :]
-    assert [values(layout, body, s) for s in spans] == table_values(body, ",", [0, 2, 3])
+    batch, consumed = records(layout, body)
+    assert consumed == len(body)
+    assert (statuses(batch) == kernels.GOOD).all()
+    assert values(layout, body, batch) == table_values(body, separator, [0, 2, 3])
 
 
 @given(st.lists(st.tuples(WORD, WORD, WORD), min_size=1, max_size=20), st.sampled_from(["\n", "\r\n"]))
@@ -61,11 +89,10 @@ def test_tsv_has_no_quotes(rows, end):
     assume(all("\t" not in part and part.strip(" ") for row in rows for part in row))
     data = "".join(end.join("\t".join(row) for row in [("user", "query", "category"), *rows]) + end).encode()
     assume(rows[0] != ("user", "query", "category"))
-    layout = find_layout(data, HERE, None, "tsv")
+    layout = layout_of(data, "tsv")
     body = data[layout.begin :]
-    spans, _ = records(layout, body)
-    good = spans[spans[:, lines.STATUS] == lines.GOOD]
-    assert [values(layout, body, s) for s in good] == [
+    batch, _ = records(layout, body)
+    assert values(layout, body, batch) == [
         v for v in table_values(body, "\t", [0, 1, 2]) if v != ["user", "query", "category"]
     ]
 
@@ -88,10 +115,10 @@ def test_json_as_the_standard_library_reads_it(rows, ascii_only):
         out.append(json.dumps(dict(fields), ensure_ascii=ascii_only, separators=spaces))
     data = ("\n".join(out) + "\n").encode(errors="surrogatepass")
     assume(b"\\u0000" not in data)
-    layout = find_layout(data, HERE, None, None)
-    spans, _ = records(layout, data)
-    assert (spans[:, lines.STATUS] == lines.GOOD).all()
-    assert [values(layout, data, s) for s in spans] == json_values(data, ["user", "query", "category"])
+    layout = layout_of(data)
+    batch, _ = records(layout, data)
+    assert (statuses(batch) == kernels.GOOD).all()
+    assert values(layout, data, batch) == json_values(data, ["user", "query", "category"])
 
 
 @pytest.mark.parametrize(
@@ -114,48 +141,46 @@ def test_json_as_the_standard_library_reads_it(rows, ascii_only):
     ],
 )
 def test_bad_json_is_told(line):
-    layout = find_layout(b'{"user": "a", "query": "b", "category": "c"}\n', HERE, None, None)
-    spans, _ = records(layout, line.encode() + b"\n")
-    assert spans[0, lines.STATUS] == lines.MALFORMED
+    layout = layout_of(b'{"user": "a", "query": "b", "category": "c"}\n')
+    batch, _ = records(layout, line.encode() + b"\n")
+    assert statuses(batch).tolist() == [kernels.MALFORMED]
 
 
 @pytest.mark.parametrize("field", ['"a"b"', '"a"b', '"a" ', '"a""b"c"', '"a"\rb"'])
 def test_nothing_stands_after_a_closing_quote(field):
-    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    layout = layout_of(b"user,query,category\na,b,c\n")
     for line in (f"u,{field},c\n", f"{field},q,c\n", f"u,q,{field}\r\n"):
-        spans, _ = records(layout, line.encode())
-        assert spans[0, lines.STATUS] == lines.MALFORMED
+        assert statuses(records(layout, line.encode())[0]).tolist() == [kernels.MALFORMED]
     for line in ('u,"a""b",c\n', '"a","b","c"\r\n', 'u,a"b,c\n'):
-        spans, _ = records(layout, line.encode())
-        assert spans[0, lines.STATUS] == lines.GOOD
+        assert statuses(records(layout, line.encode())[0]).tolist() == [kernels.GOOD]
 
 
 def test_a_quote_that_is_open_at_the_end_costs_one_line():
-    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    layout = layout_of(b"user,query,category\na,b,c\n")
     data = b'a,"b,c\n' + b"d,e,f\n" * 10
-    assert len(records(layout, data)[0]) == 0
-    spans, consumed = records(layout, data, final=True)
-    assert spans[:, lines.STATUS].tolist() == [lines.MALFORMED] + [lines.GOOD] * 10
+    assert len(records(layout, data)[0][0]) == 0
+    batch, consumed = records(layout, data, final=True)
+    assert statuses(batch).tolist() == [kernels.MALFORMED] + [kernels.GOOD] * 10
     assert consumed == len(data)
 
 
 @pytest.mark.parametrize("line", [b"u,a\rb,c\n", b"u,a\0b,c\n", b'u,"a\0",c\n'])
 def test_what_other_readers_take_otherwise_is_refused(line):
-    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
-    assert records(layout, line)[0][0, lines.STATUS] == lines.MALFORMED
+    layout = layout_of(b"user,query,category\na,b,c\n")
+    assert statuses(records(layout, line)[0]).tolist() in ([kernels.MALFORMED], [kernels.NUL])
 
 
 def test_a_header_over_two_lines_is_refused():
     with pytest.raises(InputError, match="line end in quotes"):
-        find_layout(b'user,query,category,"a\nb"\nu,q,c,d\n', HERE, None, "csv")
+        layout_of(b'user,query,category,"a\nb"\nu,q,c,d\n', "csv")
 
 
 def test_a_quote_that_is_never_closed_costs_one_line():
-    layout = find_layout(b"user,query,category\na,b,c\n", HERE, None, None)
+    layout = layout_of(b"user,query,category\na,b,c\n")
     data = b'a,"b,c\n' + b"d,e,f\n" * (LONGEST_LINE // 6 + 10)
-    spans, consumed = records(layout, data)
-    assert spans[0, lines.STATUS] == lines.TOO_LONG
-    assert (spans[1:, lines.STATUS] == lines.GOOD).all()
+    batch, consumed = records(layout, data)
+    assert statuses(batch)[0] == kernels.TOO_LONG
+    assert (statuses(batch)[1:] == kernels.GOOD).all()
     assert consumed == len(data)
 
 
@@ -208,7 +233,7 @@ def test_what_is_written_with_escapes_has_the_code_of_what_it_means(rows):
     ends = np.cumsum([len(t) for t in texts])
     spans = np.stack([ends - [len(t) for t in texts], ends], axis=1).astype(np.int32).reshape(-1, 2)
     array = np.frombuffer(b"".join(texts), dtype=np.uint8)
-    layout = find_layout(b'{"user": "a", "query": "b"}\n', HERE, None, None)
+    layout = layout_of(b'{"user": "a", "query": "b"}\n')
     vocabulary = Vocabulary()
     escaped = np.array([b"\\" in t for t in texts], dtype=np.bool_)
     for _ in range(2):  # the second time all are known
@@ -244,9 +269,13 @@ def test_fresh_ids_are_distinct_and_do_not_depend_on_how_many_are_asked_for_at_o
         (b"nothing to see\n", "no tab, no comma"),
         (b'{"uid": 3}\n', "no column is known"),
         (b"{\n", "no JSON object"),
-        (b"\xff\xfe\n", "no line that can be read"),
+        (b"\xff\xff\n", "a binary file"),
     ],
 )
 def test_what_is_no_stream_is_refused(sample, part):
+    def begin():
+        refuse_packed(sample, HERE, None)
+        layout_of(sample)
+
     with pytest.raises(InputError, match=part):
-        find_layout(sample, HERE, None, None)
+        begin()

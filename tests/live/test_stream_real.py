@@ -8,6 +8,7 @@ from places import EXCITE
 from querycloak import api
 from querycloak.evaluation.workbench import mapper_of
 from querycloak.live.runner import Run, run_stream
+from querycloak.logs.read_options import ReadOptions
 from querycloak.mapping.mapped_paths import MappedPaths
 from querycloak.methods.stream.stream_statement import StreamSettings
 
@@ -20,9 +21,9 @@ pytestmark = [
 def test_excite(tmp_path):
     release, truth = tmp_path / "release.log", tmp_path / "truth.tsv"
     settings = StreamSettings(k=3, depth=4)
-    run = Run("self-adjusting", settings, EXCITE, release, truth=truth, skip_bad=True, seed=1)
+    run = Run("self-adjusting", settings, EXCITE, release, truth=truth, options=ReadOptions(on_error="skip"), seed=1)
     found = run_stream(run, MappedPaths(mapper_of(api.load_taxonomy())))
-    assert found.stats["lines skipped"] == {"empty query": 533}
+    assert found.stats["lines skipped"] == {"rows without a query, left out": 533}
     assert found.stats["records in"] == 3968
     assert found.stats["records out"] > 0.95 * 3968
     assert found.stats["records unclassified"] < 0.25 * 3968

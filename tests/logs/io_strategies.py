@@ -11,9 +11,11 @@ from datetime import UTC, datetime, timedelta
 import zstandard
 from hypothesis import strategies as st
 
+from querycloak.logs.user_ids import normal_user
+
 # No line ends, no NUL, no lone surrogates; quotes, commas and the rest are what a query may hold.
 _ALPHABET = st.characters(exclude_categories=["Cs"], exclude_characters="\0\n\r\t\ufeff")
-words = st.text(_ALPHABET, min_size=1, max_size=12)
+words = st.text(_ALPHABET, min_size=1, max_size=12).filter(lambda text: text.strip(" "))
 users = st.integers(1, 30).map(str)
 times = st.integers(0, 4_000_000_000).map(lambda s: datetime.fromtimestamp(0, UTC) + timedelta(seconds=s))
 line_ends = st.sampled_from(["\n", "\r\n"])
@@ -24,7 +26,7 @@ def aol_rows(draw, five: bool) -> list[str]:
     row = [draw(users), draw(words), draw(times).strftime("%Y-%m-%d %H:%M:%S")]
     if five:
         click = draw(st.booleans())
-        row += [str(draw(st.integers(0, 500))), draw(words)] if click else ["", ""]
+        row += [str(draw(st.integers(0, 500))), "http://" + draw(words)] if click else ["", ""]
     return row
 
 
@@ -58,6 +60,7 @@ def tsv_files(draw) -> bytes:
 @st.composite
 def csv_files(draw) -> bytes:
     text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r\ufeff"), min_size=1, max_size=12)
+    text = text.filter(lambda value: value.strip(" \t"))  # a row without a query is left out
     row = st.tuples(users, text, st.one_of(st.just(""), text))
     out = io.StringIO(newline="")
     quoting = draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
@@ -81,7 +84,10 @@ def jsonl_files(draw) -> bytes:
     lines = []
     for _ in range(draw(st.integers(1, 8))):
         user = draw(users)
-        row = {"uid": int(user) if number else user, "q": draw(st.text(min_size=1, max_size=12))}
+        row = {
+            "uid": int(user) if number else user,
+            "q": draw(st.text(min_size=1, max_size=12).filter(lambda text: text.strip(" \t"))),
+        }
         row["q"] = row["q"].encode("utf-8", "replace").decode()
         row["ts"] = draw(times).strftime("%Y-%m-%dT%H:%M:%SZ")
         row["more"] = draw(json_extras)
@@ -97,7 +103,11 @@ def ubi_files(draw) -> bytes:
     wrapped = draw(st.booleans())
     lines = []
     for _ in range(draw(st.integers(1, 6))):
-        row = {"query_id": draw(words), "client_id": draw(words), "user_query": draw(words)}
+        row = {
+            "query_id": draw(words),
+            "client_id": draw(words.map(normal_user).filter(bool)),
+            "user_query": draw(words),
+        }
         row["timestamp"] = draw(times).strftime("%Y-%m-%dT%H:%M:%SZ")
         lines.append(
             json.dumps({"_index": "ubi_queries", "_source": row} if wrapped else row, ensure_ascii=False) + "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections import Counter
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from places import EXCITE
 
 from querycloak.errors import OutputError
-from querycloak.logs import text_blocks as text
-from querycloak.logs.builder import LogBuilder
+from querycloak.logs import source
 from querycloak.logs.form import LogForm
 from querycloak.logs.query_log import MISSING_TIME, QueryLog, encode
-from querycloak.logs.reader import read_log
 from querycloak.logs.sink import write_log
+from querycloak.logs.source import read_log
 from querycloak.logs.times import choose_pattern, format_times, parse_times
 
 
@@ -72,7 +71,7 @@ def test_first_line_longer_than_the_sample(tmp_path):
 
 
 def test_excite(tmp_path):
-    log = read(tmp_path, b"2A9E\t970916105432\t+md foods\n2A9E\t970916105433\tyahoo\n")
+    log = read(tmp_path, b"2A9EABFB35F5B954\t970916105432\t+md foods\n2A9EABFB35F5B954\t970916105433\tyahoo\n")
     assert log.form.format == "excite"
     assert log.time.tolist() == [874_407_272, 874_407_273]
 
@@ -90,14 +89,15 @@ def test_excite_for_real(tmp_path):
 
 
 def test_two_columns_without_header(tmp_path):
-    assert rows(read(tmp_path, b"u1\ttea\nu2\tcup\n")) == [("u1", "tea"), ("u2", "cup")]
+    log = read(tmp_path, b"u1\ttea\nu2\tcup\n", header=False, columns={"user": "1", "query": "2"})
+    assert rows(log) == [("u1", "tea"), ("u2", "cup")]
 
 
 def test_mapping_by_name_and_position(tmp_path):
     data = b"who,what,where\n1,tea,http://x\n"
     log = read(tmp_path, data, columns={"user": "WHO", "query": "what", "url": "where"})
     assert (rows(log), log.urls.to_list()) == ([("1", "tea")], ["http://x"])
-    log = read(tmp_path, b"tea\t1\tx\n", columns={"user": "2", "query": "1"})
+    log = read(tmp_path, b"tea\t1\tx\n", header=False, columns={"user": "2", "query": "1"})
     assert (rows(log), log.extra.columns) == ([("1", "tea")], ["column 3"])
 
 
@@ -174,14 +174,14 @@ def test_tabs_hold_no_tabs(tmp_path, query):
         assert rows(read_log(tmp_path / "out")) == [("a", query)]
 
 
-@given(st.lists(st.one_of(st.none(), st.text("abé ", max_size=2)), max_size=30), st.integers(1, 7))
+@given(st.lists(st.text("abé ", max_size=2), max_size=30), st.integers(1, 7))
 def test_codes_by_first_appearance(words, size):
     """The codes of all blocks together are those of a dictionary that goes row by row."""
-    kept = [w for w in words if w]
-    build = LogBuilder(Path("log"), {"query": "q"}, Counter(), None)
-    for start in range(0, len(words), size):
-        build.add(pl.DataFrame({"q": words[start : start + size]}, schema={"q": pl.String}))
-    log = build.finish(LogForm("tsv", ()))
+    kept = [w for w in words if w.strip(" ")]
+    data = "user\tquery\n" + "".join(f"u\t{w}\n" for w in words)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source, "BLOCK", size)
+        log = read(Path(folder), data.encode())
     codes, vocabulary = encode(kept)
     assert log.query.tolist() == codes.tolist()
     assert log.queries.to_list() == vocabulary.to_list()
@@ -191,7 +191,7 @@ def test_blocks_do_not_matter(tmp_path, monkeypatch):
     lines = [f'{i % 7},"query {i % 11}\nmore, ""{i}""",http://{i % 3}\n' for i in range(200)]
     data = ("user,query,url\n" + "".join(lines)).encode()
     whole = read(tmp_path, data)
-    monkeypatch.setattr(text, "BLOCK", 64)
+    monkeypatch.setattr(source, "BLOCK", 64)
     parts = read(tmp_path, data)
     assert rows(parts) == rows(whole)
     assert parts.url.tolist() == whole.url.tolist()

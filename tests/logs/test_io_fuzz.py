@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from io_strategies import packed, text_files
 
 from querycloak.errors import UserError
-from querycloak.logs.reader import read_log
 from querycloak.logs.recognise import FORMATS
 from querycloak.logs.sink import write_log
+from querycloak.logs.source import read_log
 from querycloak.releases.files import read_release, read_statement
 
 SECRET = "4417749"
@@ -30,6 +30,7 @@ SECRET_FILES = [
 
 compressions = st.sampled_from(["", "gz", "zst"])
 formats = st.sampled_from([None, *FORMATS])
+headers = st.sampled_from([None, True, False])
 mappings = st.sampled_from([None, {"user": "1", "query": "2"}, {"user": "uid", "query": "q"}, {"query": "a.b"}])
 
 
@@ -75,20 +76,20 @@ def mutated(draw, files) -> bytes:
     return data
 
 
-@given(st.binary(max_size=400), formats, mappings)
-def test_any_bytes(data, name, columns):
-    try_read(data, format=name, columns=columns)
+@given(st.binary(max_size=400), formats, mappings, headers)
+def test_any_bytes(data, name, columns, header):
+    try_read(data, format=name, columns=columns, header=header)
 
 
-@given(st.text(alphabet='1a",\t\n\r{}:[]\\\0 \ufeff', max_size=60), formats, mappings)
-def test_any_punctuation(text, name, columns):
-    try_read(text.encode(), format=name, columns=columns)
+@given(st.text(alphabet='1a",\t\n\r{}:[]\\\0 \ufeff', max_size=60), formats, mappings, headers)
+def test_any_punctuation(text, name, columns, header):
+    try_read(text.encode(), format=name, columns=columns, header=header)
 
 
-@given(mutated(st.sampled_from(SECRET_FILES)), formats, mappings)
-@example(b'4417749,"tea, 4417749"user,query,time\n4417749,x,y\n', None, {"user": "uid", "query": "q"})
-def test_nothing_is_quoted(data, name, columns):
-    try_read(data, format=name, columns=columns)
+@given(mutated(st.sampled_from(SECRET_FILES)), formats, mappings, headers)
+@example(b'4417749,"tea, 4417749"user,query,time\n4417749,x,y\n', None, {"user": "uid", "query": "q"}, None)
+def test_nothing_is_quoted(data, name, columns, header):
+    try_read(data, format=name, columns=columns, header=header)
 
 
 @given(mutated(text_files), compressions)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from io_strategies import aol_files, csv_files, excite_files, jsonl_files, packed, tsv_files, ubi_files
 
 from querycloak.logs.compression import compression_of
-from querycloak.logs.reader import read_log
 from querycloak.logs.sink import write_log
+from querycloak.logs.source import read_log
 
 
 def again(data: bytes, **options) -> bytes:
@@ -100,8 +100,6 @@ def test_parquet(tmp_path):
 @pytest.mark.parametrize(
     "data",
     [
-        b"u\tq\nv\tr\n",
-        b"u\tq\rv\tr\r",
         b"7\t\"quoted\" and 'not'\t2006-03-01 07:17:12\n",
         b"\xef\xbb\xbfuser,query\n1,tea\n",
         b'{"uid":12,"q":"tea","price":1.50,"big":123456789012345678901234567890,"e":1E5}\n',
@@ -110,3 +108,8 @@ def test_parquet(tmp_path):
 )
 def test_forms(data):
     assert again(data) == data
+
+
+@pytest.mark.parametrize("data", [b"u\tq\nv\tr\n", b"u\tq\rv\tr\r"])
+def test_forms_without_a_header(data):
+    assert again(data, header=False, columns={"user": "1", "query": "2"}) == data

@@ -10,8 +10,8 @@ import json
 def table_values(data: bytes, separator: str, positions: list[int]) -> list[list[str]]:
     """The fields at the positions, of each line that is not blank."""
     text = data.decode()
-    if separator == ",":
-        rows = csv.reader(io.StringIO(text, newline=""))
+    if separator in ",;":
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     else:
         rows = (line.removesuffix("\r").split(separator) for line in text.split("\n"))
     return [[row[i] for i in positions] for row in rows if row and row != [""]]

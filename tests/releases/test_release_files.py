@@ -16,8 +16,8 @@ from querycloak.errors import InputError, OutputError, ParameterError
 from querycloak.logs.atomic import check_output, write_text, writing
 from querycloak.logs.form import Column, LogForm
 from querycloak.logs.query_log import QueryLog
-from querycloak.logs.reader import read_log
 from querycloak.logs.sink import write_log
+from querycloak.logs.source import read_log
 from querycloak.releases.files import read_release, read_statement, statement_path, write_release
 from querycloak.releases.release import KINDS, Release, Truth
 from querycloak.releases.statement import PrivacyStatement

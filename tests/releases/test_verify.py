@@ -25,7 +25,7 @@ def test_a_release_as_written_holds(tmp_path) -> None:
     found = qc.verify(written(tmp_path))
     assert [f.holds for f in found] == [True] * 6 + [None] * 2
     assert any("groups of 4 to" in f.seen for f in found)
-    assert [f.holds for f in qc.verify(written(tmp_path), sample_log())] == [True] * 7 + [None]
+    assert [f.holds for f in qc.verify(written(tmp_path), sample_log())] == [True] * 8 + [None]
 
 
 def test_a_row_that_was_changed_is_found_twice(tmp_path) -> None:

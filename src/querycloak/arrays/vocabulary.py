@@ -1,21 +1,24 @@
-"""Byte strings as codes, by first appearance: the vocabulary of a stream, which grows with it."""
+"""Byte strings as codes, by first appearance: the vocabulary of a log or a stream, which grows while it is read."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays._vocabulary_kernels import code_texts, move_slots, write_digits
+from querycloak.arrays.checks import Arrays, require, take
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import polars as pl
+
     from querycloak.randomness import Randomness
 
-__all__ = ["BROKEN", "ByteCodes", "Vocabulary", "fresh_ids", "id_width"]
+__all__ = ["BROKEN", "ByteCodes", "Vocabulary", "fresh_ids", "id_width", "sliced_texts"]
 
 Bytes = npt.NDArray[np.uint8]
 Int32s = npt.NDArray[np.int32]
@@ -24,6 +27,14 @@ NONE: Final = -1
 """Code of an empty text."""
 BROKEN: Final = -2
 """Code of a text whose escapes cannot be decoded."""
+MOST_SPELLINGS: Final = 1 << 20
+"""odd spellings that are remembered; when there are more, all are forgotten, and decoded again where they come"""
+LONGEST_SLICE: Final = 1 << 30
+"""bytes that are cut into texts at once: a value of Polars is shorter than 4 GiB"""
+
+
+PART: Final = 1 << 26
+"""Bytes of texts that are coded again at once."""
 
 
 class ByteCodes:
@@ -72,6 +83,48 @@ class ByteCodes:
         begin = int(self.ends[code]) if code > 0 else 0
         return self.texts[begin : int(self.ends[code + 1])].tobytes()
 
+    def to_arrays(self) -> Arrays:
+        """Return the texts, one after the other in the order of their codes, and where each ends."""
+        n = len(self)
+        used = int(self.ends[n]) if n else 0
+        return {"texts": self.texts[:used].copy(), "ends": self.ends[1 : n + 1].copy()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> ByteCodes:
+        """Code the texts of `to_arrays` again, under a new hash key; BadStateError where they cannot be such texts."""
+        texts = take(arrays, "texts", np.uint8)
+        ends = take(arrays, "ends", np.int64, low=0, high=len(texts))
+        require((np.diff(ends, prepend=0) > 0).all(), "no text is empty")
+        require((int(ends[-1]) if len(ends) else 0) == len(texts), "every byte belongs to a text")
+        made, begins = cls(), np.append(0, ends[:-1])
+        first = 0
+        while first < len(ends):  # in parts: spans are of 32 bits
+            last = max(first + 1, int(np.searchsorted(ends, begins[first] + PART, side="right")))
+            require(ends[last - 1] - begins[first] < 1 << 31, "no text is longer than 2 GB")
+            rows = np.arange(last - first, dtype=np.int32)
+            spans = np.stack([begins[first:last], ends[first:last]], axis=1) - begins[first]
+            code = np.full(len(rows), -1, dtype=np.int32)
+            data = texts[begins[first] : ends[last - 1]]
+            made.code(data, spans.astype(np.int32), 0, rows, code)
+            first = last
+        require(len(made) == len(ends), "no text is there twice")
+        return made
+
+    def to_series(self) -> pl.Series:
+        """Return all texts, in the order of their codes; they must be UTF-8."""
+        begins, lengths = self._bounds()
+        return sliced_texts(self.texts[: int(lengths.sum())], begins, lengths)
+
+    def _bounds(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        ends = self.ends[1 : len(self) + 1]
+        begins = np.concatenate([np.zeros(1, dtype=np.int64), ends])[: len(ends)]
+        return begins, ends - begins
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it takes."""
+        return self._slots.nbytes + self.ends.nbytes + self.texts.nbytes
+
     def _grow(self, wanted: int) -> None:
         n = len(self)
         if 8 * (n + 1) > 5 * len(self._slots) or n + 2 > len(self.ends):
@@ -88,12 +141,15 @@ class ByteCodes:
 
 
 class Vocabulary:
-    """Values of one column: what is written with escapes has the code of what it means, and is decoded once."""
+    """Values of one column, of which some are written in an odd way: with escapes, or not in their normal form.
+
+    An odd spelling has the code of what it means. Its meaning is looked up once, however often it comes.
+    """
 
     def __init__(self) -> None:
         self.codes = ByteCodes()
         self._written = ByteCodes()
-        self._meant = np.zeros(0, dtype=np.int32)  # code of each that is written with escapes
+        self._meant = np.zeros(0, dtype=np.int32)  # code of what each odd spelling means
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -105,42 +161,86 @@ class Vocabulary:
         """Return the value of a code."""
         return self.codes.text(code)
 
+    @property
+    def memory(self) -> int:
+        """Bytes that it takes."""
+        return self.codes.memory + self._written.memory + self._meant.nbytes
+
     def code(
         self,
         data: Bytes,
         spans: Int32s,
         column: int,
         rows: Int32s,
-        escaped: npt.NDArray[np.bool_],
-        plain: Callable[[bytes], bytes],
+        odd: npt.NDArray[np.bool_],
+        meaning: Callable[[list[bytes]], list[bytes | None]],
     ) -> Int32s:
         """int32[n]: codes of the values of `rows`, spans as in `ByteCodes.code`; -1 elsewhere, and where it is empty.
 
-        `escaped` bool[rows] = a value has escapes; `plain` decodes them, or raises a ValueError: BROKEN.
+        `odd` bool[rows] = a value is written in an odd way; `meaning` returns what each of some distinct ones means,
+        or None where it means nothing: BROKEN.
         """
         code = np.full(len(spans), NONE, dtype=np.int32)
-        if not escaped.any():
+        if not odd.any():
             self.codes.code(data, spans, column, rows, code)
             return code
-        written, plainly, done = code.copy(), ~escaped, 0
-        self._written.code(data, spans, column, rows[escaped], written)
-        new = np.arange(len(self._meant), len(self._written))
-        firsts = np.searchsorted(np.maximum.accumulate(written[rows]), new)  # place of the first row with each new one
-        meant = []
-        for c, first in zip(new.tolist(), firsts.tolist(), strict=True):  # in the order of the rows, as they all are
-            self.codes.code(data, spans, column, rows[done:first][plainly[done:first]], code)
-            meant.append(self._decoded(self._written.text(c), plain))
-            done = first
-        self.codes.code(data, spans, column, rows[done:][plainly[done:]], code)
-        self._meant = np.concatenate([self._meant, np.array(meant, dtype=np.int32)])
-        code[rows[escaped]] = self._meant[written[rows[escaped]]]
+        odd_rows = rows[odd]
+        written = np.full(len(spans), NONE, dtype=np.int32)
+        self._written.code(data, spans, column, odd_rows, written)
+        written = written[odd_rows]
+        known = len(self._meant)
+        texts = meaning([self._written.text(c) for c in range(known, len(self._written))])
+
+        # What new spellings mean is put after the data, and their rows point there: one pass over all rows gives codes
+        # in the order of the rows, whichever way a value is written.
+        lengths = np.array([len(text or b"") for text in texts], dtype=np.int64)
+        ends = len(data) + np.cumsum(lengths)
+        longer = np.concatenate([data, np.frombuffer(b"".join(text or b"" for text in texts), dtype=np.uint8)])
+        places = spans[:, column : column + 2].astype(np.int32)
+        is_new = written >= known
+        new = written[is_new] - known
+        places[odd_rows[is_new], 0], places[odd_rows[is_new], 1] = (ends - lengths)[new], ends[new]
+        settled = odd.copy()
+        settled[odd] = ~is_new
+        self.codes.code(longer, places, 0, rows[~settled], code)
+
+        meant = np.full(len(texts), NONE, dtype=np.int32)
+        meant[new] = code[odd_rows[is_new]]
+        meant[[i for i, text in enumerate(texts) if text is None]] = BROKEN
+        self._meant = np.concatenate([self._meant, meant])
+        code[odd_rows] = np.append(self._meant, np.int32(NONE))[written]  # an empty value is no spelling: -1
+        if len(self._meant) > MOST_SPELLINGS:
+            self._written, self._meant = ByteCodes(), np.zeros(0, dtype=np.int32)
         return code
 
-    def _decoded(self, text: bytes, plain: Callable[[bytes], bytes]) -> int:
-        try:
-            return self.codes.add(plain(text))
-        except ValueError:
-            return BROKEN
+    def to_arrays(self) -> Arrays:
+        """Return what a checkpoint keeps. Odd spellings are not among it: they are decoded again where they come."""
+        return self.codes.to_arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the vocabulary of a checkpoint; BadStateError where the arrays are none."""
+        made = cls()
+        made.codes = ByteCodes.from_arrays(arrays)
+        return made
+
+
+def sliced_texts(data: Bytes | bytes, begins: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> pl.Series:
+    """Return stretches of some bytes as a column of texts, without a Python string for each."""
+    import polars as pl
+
+    parts, first = [], 0
+    while first < len(begins):
+        base, last = 0, len(begins)
+        if len(data) > LONGEST_SLICE:  # then the begins ascend
+            base = int(begins[first])
+            last = max(int(np.searchsorted(begins, base + LONGEST_SLICE)), first + 1)
+        piece = data[base : int(begins[last - 1] + lengths[last - 1])] if base else data
+        offsets = pl.Series(begins[first:last] - base)
+        cut = pl.lit(bytes(piece)).bin.slice(offsets, pl.Series(lengths[first:last]))
+        parts.append(pl.select(cut.cast(pl.String)).to_series())
+        first = last
+    return pl.concat(parts).alias("") if parts else pl.Series([], dtype=pl.String)
 
 
 def id_width(*, digits: bool) -> int:

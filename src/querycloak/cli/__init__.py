@@ -7,11 +7,19 @@ import re
 import sys
 import warnings
 
-__all__ = ["main"]
+__all__ = ["main", "run"]
+
+
+def run() -> None:
+    """Be the command `querycloak`: a signal ends this process from here on, even while the rest is imported."""
+    from querycloak.cli.interrupts import end_on_signals
+
+    end_on_signals()
+    main()
 
 
 def main() -> None:
-    """Run the command line.
+    """Run the command line in this process, whose signals are left alone.
 
     Exit codes: 0 done, 1 a check failed, 2 the user's mistake, 130 interrupted, 141 the reader of the output went away.
     """

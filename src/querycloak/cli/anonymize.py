@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from querycloak.cli.options import (
-    ColumnsOption,
-    DirectoryOption,
-    FormatOption,
-    ResolverOption,
-    SeedOption,
-    TaxonomyOption,
-)
+from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.options import DirectoryOption, ResolverOption, SeedOption, TaxonomyOption
 from querycloak.cli.setting_options import given_settings
+from querycloak.logs.read_options import ReadOptions
 
 if TYPE_CHECKING:
     from querycloak.progress import Progress
@@ -24,17 +19,25 @@ if TYPE_CHECKING:
 __all__ = ["anonymize"]
 
 
+@reads_log
 def anonymize(
     context: typer.Context,
     log: Annotated[
         Path, typer.Argument(help="The query log; its format is recognised by content.", show_default=False)
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the release goes.", show_default=False)],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where the release goes; .parquet, .csv, .tsv, .jsonl or .json, with .gz or .zst after it, say in "
+            "which form, else it is that of the log. `-`: standard output.",
+            show_default=False,
+        ),
+    ],
     method: Annotated[
         str, typer.Option("--method", "-m", help="Name of the method; see `querycloak methods`.", show_default=False)
     ],
-    columns: ColumnsOption = None,
-    form: FormatOption = None,
     taxonomy: TaxonomyOption = "wordnet",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
@@ -46,9 +49,21 @@ def anonymize(
             show_default=False,
         ),
     ] = None,
+    statement: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where the privacy statement goes. Default: next to the release, or nowhere for standard output.",
+            show_default=False,
+        ),
+    ] = None,
     seed: SeedOption = None,
+    *,
+    options: ReadOptions,
+    quiet: QuietOption = False,
 ) -> None:
     """Turn a log into a release, and write its privacy statement next to it as `OUTPUT.statement.json`.
+
+    With `-o -`, or a named pipe, the table goes there and all messages go to standard error.
 
     Example: `querycloak anonymize log.tsv -o release.tsv --method sweep --min-query-users 5`
     """
@@ -56,26 +71,34 @@ def anonymize(
     from querycloak.cli.inputs import check_outputs, open_bench
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import UserError
+    from querycloak.logs.atomic import is_pipe, is_standard_output
+    from querycloak.logs.locks import locked
     from querycloak.releases.files import statement_path
 
+    if statement is None and not is_pipe(output):
+        statement = statement_path(output)
     settings = given_settings(context)
     ledger = settings.get("ledger")
     inputs = [log, taxonomy, directory, resolver, settings.get("topics"), ledger, f"{ledger}.key" if ledger else None]
-    check_outputs(inputs, [output, statement_path(output), truth])
-    with ShownProgress() as progress:
+    check_outputs(inputs, [output, statement, truth])
+    files = [None if is_pipe(path) else path for path in (output, statement, truth)]
+    with locked(*files), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress)
         release = bench.anonymize(method, seed=seed, **settings)
         _warn(release, progress)
         if truth is not None and release.truth is None:
             raise UserError(f"{method} publishes no users here, so there is no truth to write: leave --truth out.")
         progress.start("writing the release")
-        api.write_release(release, output)
+        api.write_release(release, output, statement_to=statement)
         if truth is not None:
             api.write_truth(release, bench.log, truth)
             progress.note(f"{truth} tells who is who in the release: keep it, never share it.")
-    typer.echo(release.statement.short())
-    typer.echo(f"release:   {output}\nstatement: {output}.statement.json")
+        if statement is None:
+            progress.note("No statement was written; without one nobody can verify the release. Use --statement FILE.")
+    to_stderr = is_standard_output(output)
+    typer.echo(release.statement.short(), err=to_stderr)
+    typer.echo(f"release:   {output}" + ("" if statement is None else f"\nstatement: {statement}"), err=to_stderr)
 
 
 def _warn(release: Release, progress: Progress) -> None:

@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.options import ColumnsOption, DirectoryOption, FormatOption, ResolverOption, TaxonomyOption
+from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.options import DirectoryOption, ResolverOption, TaxonomyOption
+from querycloak.logs.read_options import ReadOptions
 
 __all__ = ["attack"]
 
 
+@reads_log
 def attack(
     log: Annotated[Path, typer.Argument(help="The original log.", show_default=False)],
     release: Annotated[
@@ -31,13 +34,14 @@ def attack(
             help="Exit with 1 where an attack names users at a rate above this.", min=0, max=1, show_default=False
         ),
     ] = None,
-    columns: ColumnsOption = None,
-    form: FormatOption = None,
     taxonomy: TaxonomyOption = "wordnet",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    *,
+    options: ReadOptions,
+    quiet: QuietOption = False,
 ) -> None:
     """Run every attack that fits a release, and say how often each is right.
 
@@ -49,9 +53,9 @@ def attack(
     from querycloak.cli.tables import attack_rows, print_json, print_table
     from querycloak.errors import CheckFailedError, UserError
 
-    with ShownProgress() as progress:
+    with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress)
         published = api.read_release(release, log=bench.log, truth=truth)
         if len(published.log) == 0:
             raise UserError(f"{release} is empty: there is nothing to attack.")

@@ -9,12 +9,15 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.options import ColumnsOption, DirectoryOption, FormatOption, ResolverOption, TaxonomyOption
+from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.options import DirectoryOption, ResolverOption, TaxonomyOption
 from querycloak.cli.setting_options import given_settings
+from querycloak.logs.read_options import ReadOptions
 
 __all__ = ["compare"]
 
 
+@reads_log
 def compare(
     context: typer.Context,
     log: Annotated[Path, typer.Argument(help="The query log.", show_default=False)],
@@ -33,12 +36,13 @@ def compare(
     max_risk: Annotated[
         float, typer.Option(help="Recommend the most useful run whose worst attack is at most this.", min=0, max=1)
     ] = 0.2,
-    columns: ColumnsOption = None,
-    form: FormatOption = None,
     taxonomy: TaxonomyOption = "wordnet",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 1,
+    *,
+    options: ReadOptions,
+    quiet: QuietOption = False,
 ) -> None:
     """Run methods side by side on a log, attack and measure each release, and write a report.
 
@@ -53,13 +57,14 @@ def compare(
     from querycloak.errors import UserError
     from querycloak.evaluation.compare import compare as run
     from querycloak.evaluation.compare import plan_runs
+    from querycloak.logs.locks import locked_directory
     from querycloak.report.html import recommendation, write_report
 
     chosen = sorted(METHODS) if methods == "all" else [m.strip() for m in methods.split(",")]
     plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)))
-    with ShownProgress() as progress:
+    with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress)
         known = digest_of_files(Path(taxonomy), directory, resolver)
         repeat = shlex.join(["querycloak", *sys.argv[1:]])
         found = run(

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.log_options import QuietOption
+
 __all__ = ["demo"]
 
 USERS, QUERIES, K = 300, 12_000, 5
@@ -17,23 +19,22 @@ METHODS = ["sweep", "semantic-microaggregation", "clump", "semantic-dp"]
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory for what it makes.")] = Path("demo"),
     seed: Annotated[int, typer.Option(help="The same seed gives the same log.")] = 1,
+    quiet: QuietOption = False,
 ) -> None:
     """Generate a log, release it, check the release, attack and compare methods, and write a report."""
     from querycloak import api
+    from querycloak.cli.inputs import open_log
     from querycloak.cli.progress import ShownProgress
-    from querycloak.errors import OutputError
     from querycloak.evaluation.compare import compare, plan_runs
+    from querycloak.logs.locks import locked_directory
+    from querycloak.logs.read_options import ReadOptions
     from querycloak.report.html import recommendation, write_report
 
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        raise OutputError(f"{output} is not a directory and cannot be made one; choose another with -o.") from None
     log_path, release_path = output / "log.tsv", output / "release.tsv"
-    with ShownProgress() as progress:
+    with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         api.write_generated(api.generate(users=USERS, queries=QUERIES, seed=seed, progress=progress), log_path)
-        bench = api.Workbench(api.read_log(log_path, progress=progress), progress=progress)
+        bench = api.Workbench(open_log(log_path, ReadOptions(), progress), progress=progress)
         release = bench.anonymize("semantic-microaggregation", k=K)
         api.write_release(release, release_path)
         checks = api.verify(release_path)

@@ -14,7 +14,9 @@ __all__ = ["generate"]
 
 def generate(
     context: typer.Context,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the log goes.", show_default=False)],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where the log goes; `-`: standard output.", show_default=False)
+    ],
     truth: Annotated[
         bool, typer.Option("--truth", help="Also write what each query is about, as `<OUTPUT's stem>.truth.tsv`.")
     ] = False,
@@ -27,15 +29,16 @@ def generate(
     """
     from querycloak import api
     from querycloak.cli.progress import ShownProgress
-    from querycloak.logs.atomic import check_output
+    from querycloak.logs.atomic import check_output, is_pipe, is_standard_output
+    from querycloak.logs.locks import locked
 
     check_output(output)
-    with ShownProgress() as progress:
+    with locked(None if is_pipe(output) else output), ShownProgress() as progress:
         progress.tell_compiling()
         made = api.generate(taxonomy=taxonomy, seed=seed, progress=progress, **given_settings(context))
         progress.start("writing the log")
         written = api.write_generated(made, output, truth=truth)
-    log = made.log
-    typer.echo(f"{len(log):,} rows, {int(log.event.sum()):,} query events, {len(log.users):,} users")
+    log, to_stderr = made.log, is_standard_output(output)
+    typer.echo(f"{len(log):,} rows, {int(log.event.sum()):,} query events, {len(log.users):,} users", err=to_stderr)
     for path in written:
-        typer.echo(str(path))
+        typer.echo(str(path), err=to_stderr)

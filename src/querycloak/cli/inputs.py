@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from querycloak.evaluation.workbench import Workbench
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.logs.read_options import ReadOptions
     from querycloak.progress import Progress
 
-__all__ = ["announce_input", "check_outputs", "digest_of_files", "open_bench", "parse_columns", "parse_grid"]
+__all__ = ["announce_input", "check_outputs", "digest_of_files", "open_bench", "open_log", "parse_grid"]
 
 
 def announce_input(path: Path | None) -> None:
@@ -22,21 +24,6 @@ def announce_input(path: Path | None) -> None:
 
     plain = path is not None and path.is_file() and path.suffix not in {".gz", ".zst", ".bz2", ".xz", ".parquet"}
     expect_input(path.stat().st_size if plain and path is not None else None)
-
-
-def parse_columns(text: str | None) -> dict[str, str] | None:
-    """Read `user=uid,query=q` as {role: column}."""
-    if text is None:
-        return None
-    out: dict[str, str] = {}
-    for part in text.split(","):
-        role, equals, column = part.partition("=")
-        if not equals or not role.strip() or not column.strip():
-            raise UserError(f"--columns takes role=column pairs, such as user=uid,query=q; {part!r} is not one.")
-        if role.strip() in out:
-            raise UserError(f"--columns names the role {role.strip()!r} twice.")
-        out[role.strip()] = column.strip()
-    return out
 
 
 def parse_grid(methods: Sequence[str], text: str | None, options: Mapping[str, str]) -> dict[str, list[Any]]:
@@ -59,25 +46,34 @@ def parse_grid(methods: Sequence[str], text: str | None, options: Mapping[str, s
     return out
 
 
+def open_log(path: Path, options: ReadOptions, progress: Progress) -> QueryLog:
+    """Read a log, and say what it was taken for and what the reader had to fix, before any work starts."""
+    from querycloak import api
+    from querycloak.logs.description import describe_log
+
+    if str(path) == "-":
+        raise UserError("Standard input is not read here: give a file. `querycloak stream` reads standard input.")
+    announce_input(path)
+    progress.start("reading the log")
+    log = api.read_log(path, options, progress=progress)
+    progress.note(describe_log(log, path, options.columns))
+    for kind, count in log.problems.items():
+        progress.note(f"{path}: {count:,} {kind}")
+    return log
+
+
 def open_bench(
     log: Path,
-    columns: str | None,
-    form: str | None,
+    options: ReadOptions,
     taxonomy: str,
     directory: Path | None,
     resolver: Path | None,
     progress: Progress,
 ) -> Workbench:
-    """Read a log and its background knowledge, and say what the reader had to fix."""
+    """Read a log and its background knowledge."""
     from querycloak import api
 
-    if str(log) == "-":
-        raise UserError("Standard input is not read here: give a file. `querycloak stream` reads standard input.")
-    announce_input(log)
-    progress.start("reading the log")
-    queries = api.read_log(log, columns=parse_columns(columns), format=form, progress=progress)
-    for kind, count in queries.problems.items():
-        progress.note(f"{log}: {count:,} {kind}")
+    queries = open_log(log, options, progress)
     sites = None if directory is None else api.load_directory(directory, progress=progress)
     return api.Workbench(queries, taxonomy, sites, None if resolver is None else api.load_resolver(resolver), progress)
 
@@ -100,7 +96,7 @@ def check_outputs(inputs: Sequence[Path | str | None], outputs: Sequence[Path | 
     for output in outputs:
         if output is None:
             continue
-        place = check_output(output).resolve()
-        if place in taken:
-            raise OutputError(f"{output} is also {taken[place]}: choose another output.")
-        taken[place] = f"the output {output}"
+        path = check_output(output).resolve()
+        if path in taken:
+            raise OutputError(f"{output} is also {taken[path]}: choose another output.")
+        taken[path] = f"the output {output}"

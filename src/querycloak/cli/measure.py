@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.options import ColumnsOption, DirectoryOption, FormatOption, ResolverOption, TaxonomyOption
+from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.options import DirectoryOption, ResolverOption, TaxonomyOption
+from querycloak.logs.read_options import ReadOptions
 
 __all__ = ["measure"]
 
 
+@reads_log
 def measure(
     log: Annotated[Path, typer.Argument(help="The original log.", show_default=False)],
     release: Annotated[
@@ -23,13 +26,14 @@ def measure(
     only: Annotated[
         str | None, typer.Option(help="Names of measures, separated by commas.", show_default=False)
     ] = None,
-    columns: ColumnsOption = None,
-    form: FormatOption = None,
     taxonomy: TaxonomyOption = "wordnet",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     seed: Annotated[int, typer.Option(help="Of the measures' random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    *,
+    options: ReadOptions,
+    quiet: QuietOption = False,
 ) -> None:
     """Run every measure that fits a release."""
     from querycloak import api
@@ -37,9 +41,9 @@ def measure(
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import measure_rows, print_json, print_table
 
-    with ShownProgress() as progress:
+    with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, columns, form, taxonomy, directory, resolver, progress)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress)
         published = api.read_release(release, log=bench.log, truth=truth)
         scores = bench.measure(published, only.split(",") if only else None, seed)
     if as_json:

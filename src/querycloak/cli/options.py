@@ -1,4 +1,4 @@
-"""Options that several subcommands share."""
+"""Options that several subcommands share; those of reading a log are in `log_options`."""
 
 from __future__ import annotations
 
@@ -7,20 +7,8 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["ColumnsOption", "DirectoryOption", "FormatOption", "ResolverOption", "SeedOption", "TaxonomyOption"]
+__all__ = ["DirectoryOption", "ResolverOption", "SeedOption", "TaxonomyOption"]
 
-ColumnsOption = Annotated[
-    str | None,
-    typer.Option("--columns", help="Which column of the log plays which role: `user=uid,query=q`.", show_default=False),
-]
-FormatOption = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help="aol, excite, tsv, csv, jsonl, ubi, parquet, where content does not tell.",
-        show_default=False,
-    ),
-]
 TaxonomyOption = Annotated[
     str,
     typer.Option("--taxonomy", help="`wordnet`, or a file: paths, (child, parent) pairs, or `structure.rdf.u8`."),

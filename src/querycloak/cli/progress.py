@@ -12,15 +12,16 @@ __all__ = ["ShownProgress"]
 
 
 class ShownProgress:
-    """Shows steps as bars on a terminal; notes are shown always.
+    """Shows steps as bars on a terminal; notes are shown always, unless `quiet`.
 
     Rich is imported only for a terminal: in a pipe, which draws no bars, that would be a tenth of a short run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
         self._bars: Any = None
         self._task: Any = None
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and not quiet:
             self._bars = _bars()
             self._task = self._bars.add_task("", total=None, visible=False)
 
@@ -44,11 +45,13 @@ class ShownProgress:
             self._bars.advance(self._task, units)
 
     def note(self, text: str) -> None:
-        """Print one line."""
+        """Print one line, however long."""
+        if self._quiet:
+            return
         if self._bars is None:
             print(text, file=sys.stderr)
         else:
-            self._bars.console.print(text, style="dim", highlight=False, markup=False)
+            self._bars.console.print(text, style="dim", highlight=False, markup=False, soft_wrap=True)
 
     def tell_compiling(self) -> None:
         """Say so when kernels are compiled on the first run."""

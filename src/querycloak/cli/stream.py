@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.options import SeedOption
 from querycloak.cli.setting_options import given_settings
+from querycloak.logs.read_options import ReadOptions
 
 __all__ = ["stream"]
 
 
+@reads_log
 def stream(
     context: typer.Context,
     method: Annotated[
@@ -34,16 +37,9 @@ def stream(
         Path | None,
         typer.Option(help="Where the privacy statement goes. Default: next to the output.", show_default=False),
     ] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Which column plays which role: `user=uid,category=topic`.", show_default=False)
-    ] = None,
-    format: Annotated[  # noqa: A002 - the word that every command line uses
-        str | None, typer.Option(help="aol, tsv, csv, excite or jsonl. Default: by content.", show_default=False)
-    ] = None,
     taxonomy: Annotated[
         str, typer.Option(help="Where there is no category column, queries are mapped to this: `wordnet`, or a file.")
     ] = "wordnet",
-    on_error: Annotated[str, typer.Option(help="Bad lines: stop at the first, or skip and count them.")] = "stop",
     max_wait: Annotated[float, typer.Option(help="Seconds after which an unfinished batch is handled.", min=0.0)] = 1.0,
     stats: Annotated[
         Path | None,
@@ -70,6 +66,9 @@ def stream(
         ),
     ] = None,
     seed: SeedOption = None,
+    *,
+    options: ReadOptions,
+    quiet: QuietOption = False,
 ) -> None:
     """Anonymize a stream: each record leaves as it came, under the id of another user of its category.
 
@@ -78,16 +77,13 @@ def stream(
     Example: `tail -f log.tsv | querycloak stream --k 10 --depth 5 > release.tsv`
     """
     from querycloak.catalog import STREAM_METHODS
-    from querycloak.cli.inputs import announce_input, check_outputs, parse_columns
+    from querycloak.cli.inputs import announce_input, check_outputs
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.stream_summary import short_summary
-    from querycloak.errors import ParameterError
     from querycloak.evaluation.workbench import load_taxonomy, mapper_of
     from querycloak.live.runner import Run, run_stream
     from querycloak.mapping.mapped_paths import LazyPaths
 
-    if on_error not in {"stop", "skip"}:
-        raise ParameterError.of("--on-error", "one of stop, skip", on_error)
     source, output = (None if path == Path("-") else path for path in (source, output))
     check_outputs([source, taxonomy], [output, statement, truth, stats])
     announce_input(source)
@@ -103,20 +99,19 @@ def stream(
         checkpoint=checkpoint,
         checkpoint_records=checkpoint_records,
         checkpoint_seconds=checkpoint_seconds,
-        columns=parse_columns(columns),
-        format=format,
-        skip_bad=on_error == "skip",
+        options=options,
         max_wait=max_wait,
         seed=seed,
         taxonomy=taxonomy,
     )
-    with ShownProgress() as progress:
+    with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         if truth is not None:
             progress.note(f"{truth} tells who asked each query of the release: keep it, never share it.")
         found = run_stream(run, LazyPaths(lambda: mapper_of(load_taxonomy(taxonomy))), progress)
     if found is None:
         return
-    typer.echo(short_summary(found), err=True)
+    if not quiet:
+        typer.echo(short_summary(found), err=True)
     if found.signal:
         raise typer.Exit(128 + found.signal)

@@ -7,18 +7,25 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.options import ColumnsOption
+from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.logs.read_options import ReadOptions
 
 __all__ = ["verify"]
 
 
+@reads_log
 def verify(
     release: Annotated[Path, typer.Argument(help="A release, with its statement next to it.", show_default=False)],
     log: Annotated[
         Path | None,
-        typer.Option(help="The original log, to make sure that none of its ids is published.", show_default=False),
+        typer.Option(
+            help="The original log, to make sure that none of its users is published, as an id or inside a text.",
+            show_default=False,
+        ),
     ] = None,
-    columns: ColumnsOption = None,
+    *,
+    options: ReadOptions,
+    quiet: QuietOption = False,
 ) -> None:
     """Check a release from its files alone: exit 0 if all that can be seen holds, 1 if something does not.
 
@@ -26,11 +33,13 @@ def verify(
     said.
     """
     from querycloak import api
-    from querycloak.cli.inputs import parse_columns
+    from querycloak.cli.inputs import open_log
+    from querycloak.cli.progress import ShownProgress
     from querycloak.errors import CheckFailedError
 
-    original = None if log is None else api.read_log(log, columns=parse_columns(columns))
-    found = api.verify(release, original)
+    with ShownProgress(quiet=quiet) as progress:
+        original = None if log is None else open_log(log, options, progress)
+        found = api.verify(release, original)
     words = {True: "holds", False: "FAILS", None: "     ?"}
     for finding in found:
         typer.echo(f"{words[finding.holds]:>6}  {finding.check}: {finding.seen}")

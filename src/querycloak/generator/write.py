@@ -2,47 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from querycloak.errors import ParameterError
 from querycloak.generator.generated_log import EVENT_KINDS, GeneratedLog
-from querycloak.logs.atomic import writing
+from querycloak.logs.atomic import is_pipe, writing
+from querycloak.logs.output_form import COMPRESSIONS, form_for_name
 from querycloak.logs.query_log import NO_CODE
-from querycloak.logs.sink import fit_form, write_to
+from querycloak.logs.sink import TSV, fit_form, write_to
 
 if TYPE_CHECKING:
-    from querycloak.logs.compression import Compression
     from querycloak.logs.form import LogForm
 
 __all__ = ["truth_table", "write_generated"]
-
-_COMPRESSIONS: Final[dict[str, Compression]] = {".gz": "gz", ".zst": "zst"}
 
 
 def write_generated(
     generated: GeneratedLog, path: str | Path, *, truth: bool = False, form: LogForm | None = None
 ) -> list[Path]:
-    """Write the log to `path`, and `<stem>.directory.tsv` and `<stem>.truth.tsv` next to it; return the paths written.
+    """Write the log to `path`, `<stem>.directory.tsv` and `<stem>.truth.tsv` next to it, and return the paths written.
 
     The directory has the columns site and category; without clicks it is still the truth about typed addresses. Either
-    all files appear or none. A path that ends in .gz or .zst has the log compressed.
+    all files appear or none. The suffix of the path says in which form the log is written, as for a release. A log that
+    goes to standard output (`-`) or to a pipe goes alone.
     """
-    target = Path(path)
-    compression: Compression = _COMPRESSIONS.get(target.suffix, "")
-    stem = Path(target.stem).stem if compression else target.stem
-    tables = {target.with_name(f"{stem}.directory.tsv"): generated.directory()}
-    if truth:
-        tables[target.with_name(f"{stem}.truth.tsv")] = truth_table(generated)
-    fitted = replace(fit_form(generated.log, form), compression=compression)
-    with writing(target, *tables) as (file, *others):
-        write_to(file, generated.log, fitted, target)
+    path = Path(path)
+    tables = {}
+    if not is_pipe(path):
+        log_stem = stem(path)
+        tables[path.with_name(f"{log_stem}.directory.tsv")] = generated.directory()
+        if truth:
+            tables[path.with_name(f"{log_stem}.truth.tsv")] = truth_table(generated)
+    elif truth:
+        raise ParameterError("A log that goes to a pipe has no truth next to it: name a file, or leave the truth out.")
+    fitted = fit_form(generated.log, form or form_for_name(path, generated.log.form or TSV))
+    with writing(path, *tables) as (file, *others):
+        write_to(file, generated.log, fitted, path)
         for out, table in zip(others, tables.values(), strict=True):
             table.write_csv(out, separator="\t", quote_style="never")
-    return [target, *tables]
+    return [path, *tables]
+
+
+def stem(path: Path) -> str:
+    """Return the name of a file without the suffixes of its format and its compression."""
+    return Path(path.stem).stem if path.suffix in COMPRESSIONS else path.stem
 
 
 def truth_table(generated: GeneratedLog) -> pl.DataFrame:

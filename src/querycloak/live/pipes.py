@@ -1,18 +1,20 @@
-"""Where a stream's bytes come from and go to: files or pipes, and the wish to stop."""
+"""Where a stream's bytes come from and go to, files or pipes; and signals that ask a run to stop."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import select
 import signal
 import stat
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Final
 
 from querycloak.errors import InputError, OutputError
-from querycloak.live.layout import LONGEST_LINE
+from querycloak.logs.atomic import is_pipe, open_pipe
+from querycloak.logs.problems import LONGEST_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +30,7 @@ class Feed:
     """Bytes as they come: a whole piece where there is one, else what has come within the longest wait."""
 
     def __init__(self, raw: int, piece: int, max_wait: float, asked: list[int]) -> None:
-        """`piece` = bytes given at once, at most; `asked` holds something as soon as the run is to stop."""
+        """`piece` = bytes returned at once, at most; `asked` holds something as soon as the run is to stop."""
         self.ended = False
         self.piece = piece
         self._raw = raw
@@ -37,9 +39,9 @@ class Feed:
         self.is_live = not stat.S_ISREG(os.fstat(raw).st_mode)
         """more may come at any time: a pipe or a terminal"""
 
-    def wind_to(self, place: int) -> None:
-        """Go on at a place of the file."""
-        os.lseek(self._raw, place, os.SEEK_SET)
+    def wind_to(self, position: int) -> None:
+        """Go on at a position of the file."""
+        os.lseek(self._raw, position, os.SEEK_SET)
 
     def first_lines(self) -> bytes:
         """Wait for at least one whole line."""
@@ -75,18 +77,18 @@ class Feed:
 
 
 class Sink:
-    """Where lines go: a file that may be gone on with, or standard output."""
+    """Where lines go: a file that may be continued, or standard output, a named pipe or a device."""
 
     def __init__(self, path: Path | None, begin: int) -> None:
         self._path = path
         self._sha = hashlib.sha256()
         self.size = begin
         """bytes written, over all starts of the run"""
-        if path is None:
-            self._file: BinaryIO = os.fdopen(os.dup(1), "wb", buffering=0)
-            return
         try:
-            self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
+            if path is None or is_pipe(path):
+                self._file = open_pipe(path or "-")
+                return
+            self._file = io.FileIO(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+")
             size = os.fstat(self._file.fileno()).st_size
             if size < begin:
                 self._file.close()
@@ -116,7 +118,7 @@ class Sink:
             view = view[self._file.write(view) or 0 :]
 
     def sync(self) -> int:
-        """Put all on disk, and give the size."""
+        """Put all on disk, and return the size."""
         os.fsync(self._file.fileno())
         return self.size
 
@@ -150,10 +152,11 @@ def reading(path: Path | None) -> Iterator[int]:
 
 @contextmanager
 def stopping() -> Iterator[list[int]]:
-    """Turn Ctrl-C and a request to end into a word that is heard between two batches: nothing stops half done."""
+    """Collect Ctrl-C and requests to end in a list that the run checks between batches: nothing stops half done."""
     asked: list[int] = []
     before = {}
     with suppress(ValueError):  # signals belong to the main thread alone
+        wakeup = signal.set_wakeup_fd(-1)  # whoever ends the process at once on a signal does not learn of these
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as with nohup
                 before[number] = signal.signal(number, lambda n, _: asked.append(n))
@@ -162,3 +165,5 @@ def stopping() -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        if before:
+            signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)

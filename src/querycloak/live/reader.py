@@ -1,4 +1,7 @@
-"""From bytes to records: lines found, checked and coded, batch by batch."""
+"""From records to what enters a stream's engine: users and categories as codes, and what is swept out before.
+
+Lines are found, checked and decoded by `logs.records`, as for a log that is read whole.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,19 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.vocabulary import BROKEN, ByteCodes, Vocabulary, fresh_ids, id_width
-from querycloak.live import _lines_kernels as lines
-from querycloak.live.layout import LONGEST_LINE
+from querycloak.arrays.checks import Arrays, Count, part, prefixed, read_plain, require, take
+from querycloak.arrays.vocabulary import ByteCodes, Vocabulary, fresh_ids, id_width
+from querycloak.live import _join_kernels as join
+from querycloak.logs import _records_kernels as records
+from querycloak.logs.records import RecordReader
 from querycloak.mapping.category_tree import UNCLASSIFIED, split_path
 from querycloak.methods.stream.sweeping import PERSONAL, AskedEnough, is_personal, rare_name, sweeps
 
 if TYPE_CHECKING:
     from querycloak.errors import InputError
-    from querycloak.live.layout import Layout
-    from querycloak.live.problems import Problems
+    from querycloak.logs.layout import Layout
+    from querycloak.logs.problems import Problems
+    from querycloak.logs.records import RecordBatch
     from querycloak.mapping.category_tree import CategoryTree
     from querycloak.methods.stream.stream_statement import StreamSettings
     from querycloak.randomness import Randomness
@@ -31,8 +37,16 @@ Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
 
-_JSON = msgspec.json.Decoder(msgspec.Raw)
-"""Looks whether lines are JSON, and builds nothing of them."""
+class ReaderState(msgspec.Struct, forbid_unknown_fields=True):
+    """What is saved of a reader next to its arrays."""
+
+    records: dict[str, Any]
+    known_users: Count
+    unclassified: Count
+    left_out: dict[str, Count]
+    problems: dict[str, Count]
+    digits: bool | None
+    id_words: Count | None
 
 
 class Classifier(Protocol):
@@ -48,8 +62,8 @@ class Batch:
 
     data: bytes
     """the lines"""
-    spans: Int32s
-    """int32[n, columns]: where things stand in the lines"""
+    cuts: Int32s
+    """int32[n, 5]: begin and end of each line and of its user, see `_join_kernels`"""
     user: Int32s
     """int32[n]: code of the asker"""
     node: Int32s
@@ -65,7 +79,7 @@ class Batch:
 
 
 class Reader:
-    """Takes in bytes in pieces of any size, and gives the records of their whole lines."""
+    """Takes in bytes in pieces of any size, and returns the records of their whole lines that may enter."""
 
     def __init__(
         self, layout: Layout, settings: StreamSettings, tree: CategoryTree, random: Randomness, problems: Problems
@@ -93,167 +107,144 @@ class Reader:
         self._id_random = random
         self._digits: bool | None = None
         self._needs_quotes = np.zeros(0, dtype=np.uint8)
-        self._rest = b""
-        self._line = layout.lines
-        self._skipping = False
+        self._records = RecordReader(layout, problems, collect=False)
 
     def __repr__(self) -> str:
-        return f"Reader({self._line:,} lines, {len(self.users):,} users)"
+        return f"Reader({self._records.lines:,} lines, {len(self.users):,} users)"
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the classifier, and the line that is not whole yet: whoever goes on reads that again."""
-        return self.__dict__ | {"classifier": None, "_rest": b""}
+    def to_state(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return what `from_state` needs.
+
+        A line that is not whole yet is left out, to be read again; so are queries that need not be known again.
+        """
+        arrays: Arrays = {
+            **prefixed("users", self.users.to_arrays()),
+            **prefixed("ids", self.ids.to_arrays()),
+            **prefixed("categories", self._categories.to_arrays()),
+            "node_of_category": self._node_of_category,
+            "needs_quotes": self._needs_quotes,
+        }
+        if self.settings.min_query_users > 1:
+            arrays |= prefixed("queries", self._queries.to_arrays()) | prefixed("asked", self._asked.to_arrays())
+            arrays["is_personal"] = self._is_personal.astype(np.uint8)
+        plain = ReaderState(
+            records=self._records.to_state(),
+            known_users=self.known_users,
+            unclassified=self.unclassified,
+            left_out=dict(self.left_out),
+            problems=dict(self.problems.counts),
+            digits=self._digits,
+            id_words=None if self._id_random.seed is None else self._id_random.position,
+        )
+        return arrays, msgspec.to_builtins(plain)
+
+    def from_state(self, arrays: Arrays, plain: dict[str, Any]) -> None:
+        """Bring a new reader of the same layout and settings, whose tree is restored, into a saved state."""
+        said = read_plain(plain, ReaderState)
+        self.users = Vocabulary.from_arrays(part("users", arrays))
+        self.ids = ByteCodes.from_arrays(part("ids", arrays))
+        users = len(self.users)
+        require(len(self.ids) == users, "each user has an id")
+        require(said.known_users <= users, "all users are known")
+        require((said.digits is None) == (users == 0 or self.settings.ids != "new"), "ids have one form")
+        if said.digits is not None:  # kernels take ids of one width, without looking where each ends
+            ends = self.ids.ends[1 : users + 1]
+            require((np.diff(ends, prepend=0) == id_width(digits=said.digits)).all(), "ids have one width")
+        self._needs_quotes = take(arrays, "needs_quotes", np.uint8, length=users, high=1).copy()
+        self._categories = Vocabulary.from_arrays(part("categories", arrays))
+        self._node_of_category = take(
+            arrays, "node_of_category", np.int32, length=len(self._categories), low=-1, high=len(self._tree) - 1
+        ).copy()
+        if self.settings.min_query_users > 1:
+            self._queries = Vocabulary.from_arrays(part("queries", arrays))
+            self._asked.restore(part("asked", arrays), len(self._queries), users)
+            told = len(self._queries) if self.settings.identifiers else 0
+            self._is_personal = take(arrays, "is_personal", np.uint8, length=told, high=1).astype(np.bool_)
+        self._records.from_state(said.records)
+        self._digits = said.digits
+        self.known_users, self.unclassified = said.known_users, said.unclassified
+        self.left_out, self.problems.counts = Counter(said.left_out), Counter(said.problems)
+        if self._id_random.seed is not None:
+            require(said.id_words is not None, "a run with a seed says how many random words it drew")
+            self._id_random.wind_to(said.id_words or 0)
 
     @property
     def unfinished(self) -> int:
         """Bytes taken in of a line that is not whole yet."""
-        return len(self._rest)
+        return self._records.unfinished
 
     def read(self, data: bytes, *, final: bool = False) -> Batch:
-        """Take in bytes; give the records that may enter. After the final piece an unfinished line is whole."""
-        data = self._rest + data if not self._skipping else self._skip(data)
-        if final and data and not data.endswith(b"\n"):
-            data += b"\n" if data.endswith(b"\r") else self.layout.form.line_end.encode()
-        array = np.frombuffer(data, dtype=np.uint8)
-        ends = lines.count_lines(array)
-        spans = np.empty((ends + 2, lines.COLUMNS), dtype=np.int32)
-        n = self.layout.split(array, spans, final=final)
-        consumed, spans = int(spans[n, lines.LINE]), spans[:n]
-        self._rest = data[consumed:]
-        problem = None
-        if len(self._rest) > LONGEST_LINE:
-            problem = self.problems.note(lines.TOO_LONG, self._line + data.count(b"\n", 0, consumed) + 1)
-            self._rest, self._skipping = b"", True
-        if not data.isascii():
-            self._check_text(data[:consumed], spans)
-        if self.layout.is_json:
-            self._check_json(data, consumed, spans)
-        node = self._nodes(array, spans)
-        queries = self._sweep_personal(array, spans)
-        user = self._codes(self.users, array, spans, lines.USER)
-        self._sweep_rare(queries, user, spans)
-        end, earlier = self._tell_problems(data, spans, one_line_each=ends == n)
-        spans, user, node = spans[:end], user[:end], node[:end]
-        self.known_users = max(self.known_users, int(user.max(initial=-1)) + 1)
-        self._count(spans[:, lines.STATUS], node)
+        """Take in bytes; return the records that may enter. After the final piece an unfinished line is whole."""
+        found = self._records.read(data, final=final)
+        node = self._nodes(found)
+        queries = self._sweep_personal(found)
+        user = self._records.code(found, records.USER, self.users)
+        self._sweep_rare(found, queries, user)
+        end, problem = self._records.settle(found)
+        self.known_users = max(self.known_users, int(user[:end].max(initial=-1)) + 1)
+        self._count(found.status[:end], node[:end])
         self._name_users()
-        keep = spans[:, lines.STATUS] == lines.GOOD
-        if not keep.all():
-            spans, user, node = spans[keep], user[keep], node[keep]
+        keep = np.flatnonzero(found.status[:end] == records.GOOD)
         ids = (self.ids.texts, self.ids.ends, self._needs_quotes)
         width = id_width(digits=bool(self._digits)) if self.settings.ids == "new" else 0
-        return Batch(data, spans, user, node, len(self.users), ids, width, earlier or problem)
-
-    def _skip(self, data: bytes) -> bytes:
-        """Pass over the rest of a line that is too long."""
-        end = data.find(b"\n")
-        if end < 0:
-            return b""
-        self._skipping = False
-        self._line += 1
-        return data[end + 1 :]
-
-    def _check_text(self, data: bytes, spans: Int32s) -> None:
-        """Mark the lines that are not UTF-8."""
-        try:
-            data.decode()
-        except UnicodeDecodeError:
-            for span in spans:
-                try:
-                    data[span[lines.LINE] : span[lines.LINE + 1]].decode()
-                except UnicodeDecodeError:
-                    span[lines.STATUS] = lines.NOT_UTF8
-
-    def _check_json(self, data: bytes, consumed: int, spans: Int32s) -> None:
-        """Mark the lines that are no JSON, or in which a key of ours is written with escapes: readers would see it."""
-        try:
-            _JSON.decode_lines(data[:consumed])
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            for i in np.flatnonzero(spans[:, lines.STATUS] == lines.GOOD).tolist():
-                if not _is_json(data[slice(*spans[i, : lines.USER])]):
-                    spans[i, lines.STATUS] = lines.MALFORMED
-        for i in np.flatnonzero(spans[:, lines.FLAGS] & lines.KEY_ESCAPED).tolist():
-            found = [bool(spans[i, c] < spans[i, c + 1]) for c in (lines.USER, lines.QUERY, lines.CATEGORY)]
-            if not self.layout.sees_as_we_do(data[slice(*spans[i, : lines.USER])], found):
-                spans[i, lines.STATUS] = lines.MALFORMED
-
-    def _tell_problems(self, data: bytes, spans: Int32s, *, one_line_each: bool) -> tuple[int, InputError | None]:
-        """Count the bad records; where one ends the run, give its place and what is wrong."""
-        bad = (spans[:, lines.STATUS] != lines.GOOD) & (spans[:, lines.STATUS] <= lines.BAD_PATH)
-        number = np.arange(len(spans) + 1)  # lines before each record
-        if not one_line_each:  # one in quotes may have line ends inside
-            number[1:] = np.cumsum([data.count(b"\n", a, b) for a, b in spans[:, : lines.USER].tolist()])
-        for i in np.flatnonzero(bad).tolist():
-            problem = self.problems.note(int(spans[i, lines.STATUS]), self._line + int(number[i]) + 1)
-            if problem is not None:
-                return i, problem
-        self._line += int(number[-1])
-        return len(spans), None
+        cuts = _cuts(found, keep)
+        return Batch(found.data, cuts, user[keep], node[keep], len(self.users), ids, width, problem or found.problem)
 
     def _count(self, status: Int32s, node: Int32s) -> None:
         """Count the records without a category, and those that are left out."""
-        sound = (status == lines.GOOD) | (status > lines.BAD_PATH)
+        sound = (status == records.GOOD) | (status > records.BAD_PATH)
         self.unclassified += int((sound & (node == self._unclassified)).sum())
         if self.settings.identifiers:
-            self.left_out[PERSONAL] += int((status == lines.PERSONAL).sum())
+            self.left_out[PERSONAL] += int((status == records.PERSONAL).sum())
         if self.settings.min_query_users > 1:
-            self.left_out[rare_name(self.settings.min_query_users)] += int((status == lines.RARE).sum())
+            self.left_out[rare_name(self.settings.min_query_users)] += int((status == records.RARE).sum())
 
-    def _codes(self, vocabulary: Vocabulary, array: Bytes, spans: Int32s, column: int) -> Int32s:
-        """int32[n]: codes of a value of the good records, -1 of others; one whose escapes are broken is marked."""
-        rows = _good(spans)
-        escaped = (spans[rows, lines.FLAGS] & (lines.USER_ESCAPED << (column - lines.USER) // 2)) != 0
-        code = vocabulary.code(array, spans, column, rows, escaped, self.layout.plain)
-        if escaped.any():
-            spans[code == BROKEN, lines.STATUS] = lines.MALFORMED
-        return code
-
-    def _nodes(self, array: Bytes, spans: Int32s) -> Int32s:
+    def _nodes(self, found: RecordBatch) -> Int32s:
         """int32[n]: node of each record. A record whose path is bad is marked."""
         if self.layout.has_category:
-            code = self._codes(self._categories, array, spans, lines.CATEGORY)
+            code = self._records.code(found, records.CATEGORY, self._categories)
             new = range(len(self._node_of_category), len(self._categories))
             paths = (split_path(self._categories.text(c).decode(), self.settings.separator) for c in new)
             nodes = np.array([-1 if path is None else self._tree.node(path) for path in paths], dtype=np.int32)
             known = self._node_of_category = np.concatenate([self._node_of_category, nodes])
         elif self.classifier is not None:
             queries = Vocabulary()
-            code = self._codes(queries, array, spans, lines.QUERY)
+            code = self._records.code(found, records.QUERY, queries)
             texts = (queries.text(c).decode() for c in range(len(queries)))
             known = np.array([self._tree.node(self.classifier.path(text)) for text in texts], dtype=np.int32)
         else:
-            code, known = np.full(len(spans), -1, dtype=np.int32), np.zeros(0, dtype=np.int32)
+            code, known = np.full(len(found.rows), -1, dtype=np.int32), np.zeros(0, dtype=np.int32)
         node = np.append(known, np.int32(self._unclassified))[np.maximum(code, -1)]  # an empty category: code -1
-        spans[node < 0, lines.STATUS] = lines.BAD_PATH
+        found.status[node < 0] = records.BAD_PATH
         if self.settings.unclassified == "drop":
-            dropped = (node == self._unclassified) & (spans[:, lines.STATUS] == lines.GOOD)
-            spans[dropped, lines.STATUS] = lines.UNCLASSIFIED
+            dropped = (node == self._unclassified) & (found.status == records.GOOD)
+            found.status[dropped] = records.UNCLASSIFIED
         return node
 
-    def _sweep_personal(self, array: Bytes, spans: Int32s) -> Int32s | None:
+    def _sweep_personal(self, found: RecordBatch) -> Int32s | None:
         """Mark the records whose query holds an identifier; int32[n]: codes of the queries, None = nothing is swept."""
         if not sweeps(self.settings):
             return None
         if self.settings.min_query_users == 1:  # queries need not be known again
             self._queries, self._is_personal = Vocabulary(), np.zeros(0, dtype=np.bool_)
-        code = self._codes(self._queries, array, spans, lines.QUERY)
+        code = self._records.code(found, records.QUERY, self._queries)
         if self.settings.identifiers:
             new = range(len(self._is_personal), len(self._queries))
-            found = is_personal([self._queries.text(c).decode() for c in new])
-            self._is_personal = np.concatenate([self._is_personal, found])
+            holds = is_personal([self._queries.text(c).decode() for c in new])
+            self._is_personal = np.concatenate([self._is_personal, holds])
             personal = np.append(self._is_personal, np.False_)[np.maximum(code, -1)]
-            spans[personal, lines.STATUS] = lines.PERSONAL
+            found.status[personal] = records.PERSONAL
         return code
 
-    def _sweep_rare(self, query: Int32s | None, user: Int32s, spans: Int32s) -> None:
+    def _sweep_rare(self, found: RecordBatch, query: Int32s | None, user: Int32s) -> None:
         """Mark the records whose query too few users have asked so far."""
         if query is None or self.settings.min_query_users == 1:
             return
-        good = _good(spans)
-        spans[good[~self._asked.tell(query[good], user[good])], lines.STATUS] = lines.RARE
+        good = found.good
+        found.status[good[~self._asked.tell(query[good], user[good])]] = records.RARE
 
     def _name_users(self) -> None:
-        """Return the users that are new the ids they will be published under."""
+        """Draw or copy the ids under which new users are published."""
         n = len(self.users) - len(self.ids)
         if n == 0:
             return
@@ -270,14 +261,11 @@ class Reader:
         self._needs_quotes = np.concatenate([self._needs_quotes, needs])
 
 
-def _is_json(line: bytes) -> bool:
-    try:
-        _JSON.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return True
-
-
-def _good(spans: Int32s) -> Int32s:
-    """int32: the rows of good records."""
-    return np.flatnonzero(spans[:, lines.STATUS] == lines.GOOD).astype(np.int32)
+def _cuts(found: RecordBatch, rows: Int64s) -> Int32s:
+    """Return where the lines of some records, and the users in them, begin and end."""
+    cuts = np.empty((len(rows), join.CUTS), dtype=np.int32)
+    cuts[:, join.LINE_BEGIN], cuts[:, join.LINE_END] = found.rows[rows, records.BEGIN], found.rows[rows, records.END]
+    cuts[:, join.USER_BEGIN] = found.spans[rows, 2 * records.USER]
+    cuts[:, join.USER_END] = found.spans[rows, 2 * records.USER + 1]
+    cuts[:, join.BARE] = found.how[rows, records.USER] == records.BARE
+    return cuts

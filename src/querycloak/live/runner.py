@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-import json
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from querycloak.errors import InputError, ParameterError
 from querycloak.live.converter import Converter
-from querycloak.live.layout import LONGEST_LINE, find_layout
+from querycloak.live.first_rows import check_first_rows
 from querycloak.live.pipes import Feed, Sink, reading, stopping
-from querycloak.live.problems import Problems
-from querycloak.live.state import HEAD, Checkpoint, Saved, fingerprint
+from querycloak.live.run import Run, Summary
+from querycloak.live.state import HEAD, Checkpoint, Position, Saved, fingerprint
+from querycloak.live.summary import sum_up, write_statement, write_stats
 from querycloak.live.truth import TruthFile
-from querycloak.logs.atomic import write_text
-from querycloak.methods.stream.stream_release import flow_figures
-from querycloak.methods.stream.stream_statement import StreamSettings, stream_statement
+from querycloak.logs.atomic import is_pipe
+from querycloak.logs.decoding import Decoder, Encoder, Wrapping, find_wrapping
+from querycloak.logs.description import describe_form
+from querycloak.logs.layout import find_layout, refuse_packed
+from querycloak.logs.locks import locked, locked_directory
+from querycloak.logs.problems import LONGEST_LINE
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
-from querycloak.releases.files import sealed_statement, statement_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from concurrent.futures import Future
 
     from querycloak.live.reader import Batch, Classifier
-    from querycloak.releases.statement import PrivacyStatement
 
 __all__ = ["Run", "Summary", "run_stream"]
 
@@ -45,55 +48,6 @@ STATS_SECONDS: Final = 10.0
 STDIN: Final = Path("standard input")
 
 
-@dataclass(frozen=True)
-class Run:
-    """What is asked for."""
-
-    method: str
-    settings: StreamSettings
-    source: Path | None = None
-    """None = standard input"""
-    output: Path | None = None
-    """None = standard output"""
-    statement: Path | None = None
-    """None = next to the output, if that is a file"""
-    truth: Path | None = None
-    stats: Path | None = None
-    """also write the summary there, as JSON"""
-    checkpoint: Path | None = None
-    checkpoint_records: int = 1_000_000
-    checkpoint_seconds: float = 30.0
-    columns: dict[str, str] | None = None
-    format: str | None = None
-    skip_bad: bool = False
-    max_wait: float = 1.0
-    seed: int | None = None
-    taxonomy: str = ""
-    """what the classifier maps to, by name"""
-
-    def must_agree(self) -> dict[str, Any]:
-        """Return what a checkpoint must share with this run."""
-        files = {"input": self.source, "output": self.output, "truth": self.truth}
-        same = {name: None if path is None else str(path.resolve()) for name, path in files.items()}
-        given = {"method": self.method, "columns": self.columns, "format": self.format, "seed": self.seed}
-        given["taxonomy"] = self.taxonomy
-        return {**given, **self.settings.to_json(), **same}
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What a run came to."""
-
-    statement: PrivacyStatement
-    stats: dict[str, Any]
-    finished: bool
-    """the input has ended; False = stopped before"""
-    signal: int = 0
-    """what stopped a run over a file before its end; a live stream has no end but this, and 0"""
-    kept: bool = False
-    """what waits is kept in a checkpoint"""
-
-
 def run_stream(run: Run, classifier: Classifier | None = None, progress: Progress = QUIET) -> Summary | None:
     """Run until the input ends or the user stops it; None where the reader of the output went away, or nothing came.
 
@@ -106,32 +60,48 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
         raise ParameterError.of("--checkpoint", "a directory, there or to be made", str(run.checkpoint))
     with ExitStack() as stack:
         raw = stack.enter_context(reading(run.source))
+        stack.enter_context(_alone(run))
         asked = stack.enter_context(stopping())
         piece = PIECE if run.checkpoint is None else min(PIECE, max(SAMPLE, LINE * run.checkpoint_records))
         try:
             session = _Session(run, Feed(raw, piece, run.max_wait, asked), classifier, progress)
         except _NothingCameError:
+            if asked[0] == signal.SIGINT:
+                raise KeyboardInterrupt from None
             return None
         session.open_outputs(stack)
         try:
             last = session.go(asked)
         except BrokenPipeError:
             return None
-        summary = _sum_up(run, session.converter, session.seconds, finished=last.ended)
+        summary = sum_up(run, session.converter, session.seconds, finished=last.ended)
         session.sink.close()
-        _write_statement(run, session.converter, summary.statement, session.sink)
-        _write_stats(run, summary)
+        write_statement(run, session.converter, summary.statement, session.sink.digest())
+        write_stats(run, summary)
         if last.batch.problem is not None:
             raise last.batch.problem
         if last.ended and session.checkpoint is not None:
             session.checkpoint.remove()
-        stopped_by = 0 if last.ended or session.feed.is_live else asked[0]
+        stopped_by = 0 if last.ended else asked[0]
+        if session.feed.is_live and stopped_by != signal.SIGINT:
+            stopped_by = 0  # a live stream has no other end: a service that is stopped has not failed
         return replace(summary, signal=stopped_by, kept=not last.ended and session.checkpoint is not None)
 
 
 def _can_wind(path: Path | None) -> bool:
     """Tell whether it is an ordinary file, or will be."""
-    return path is not None and (path.is_file() or not path.exists())
+    return path is not None and not is_pipe(path) and (path.is_file() or not path.exists())
+
+
+@contextmanager
+def _alone(run: Run) -> Iterator[None]:
+    """Be the only run that writes these outputs, from the first byte to the statement."""
+    files = (run.output, run.statement_path, run.truth, run.stats)
+    with ExitStack() as stack:
+        stack.enter_context(locked(*(None if path is None or is_pipe(path) else path.resolve() for path in files)))
+        if run.checkpoint is not None:
+            stack.enter_context(locked_directory(run.checkpoint, mode=0o700))
+        yield
 
 
 class _NothingCameError(Exception):
@@ -139,40 +109,55 @@ class _NothingCameError(Exception):
 
 
 class _Session:
-    """A run under way: begun, or gone on with from its checkpoint."""
+    """A run under way: begun, or continued from its checkpoint."""
 
     def __init__(self, run: Run, feed: Feed, classifier: Classifier | None, progress: Progress) -> None:
         self.run, self.feed, self.progress = run, feed, progress
         self.source = run.source or STDIN
         self.checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint)
-        self.saved = None if self.checkpoint is None else self.checkpoint.load(run.must_agree(), self.source)
-        self.pending = b""
+        saved = None if self.checkpoint is None else self.checkpoint.load(run.must_agree(), self.source)
+        self.begin = None if saved is None else saved.position
         self._writing: Future[None] | None = None
-        if self.saved is None:
+        if saved is None or self.checkpoint is None:
             first = feed.first_lines()
             if not first and feed.asked:
                 raise _NothingCameError
             if not first:
                 raise InputError.at(self.source, "the stream is empty")
-            sample = first if b"\n" not in first[SAMPLE:] else first[: first.index(b"\n", SAMPLE) + 1]
-            sample = sample if len(sample) <= LONGEST_LINE else first  # the first line may be too long
-            layout = find_layout(sample, self.source, run.columns, run.format)
-            problems = Problems(self.source, stop=not run.skip_bad)
-            random = Randomness(run.seed).child(run.method)
-            self.converter = Converter(layout, run.method, run.settings, random, problems)
-            self.pending, self.read = first[layout.begin :], len(first)
+            refuse_packed(first, self.source, run.options.format)
+            self.sample = _sample_size(first, self._wrapping(first))
+            self.converter = self._new_converter(first[: self.sample])
+            layout = self.converter.reader.layout
+            progress.note(f"{self.source}: {describe_form(layout.form, run.options.columns)}")
+            check_first_rows(first[: self.sample], self.source, layout, run.options)
+            self.pending, self.read = first, len(first)
         else:
-            feed.wind_to(self.saved.read)
-            self.converter, self.read = self.saved.converter, self.saved.read
+            self.sample, self.read, self.pending = saved.position.sample, saved.position.read, b""
+            with self.source.open("rb") as file:
+                self.converter = self._new_converter(file.read(self.sample))
+            with self.checkpoint.refusing():
+                self.converter.from_state(saved.arrays, saved.converter)
+            feed.wind_to(self.read)
             progress.note(f"going on after {self.read:,} bytes of {self.source}")
         self.reader = self.converter.reader
+        self.encoder = Encoder(Wrapping.of(self.reader.layout.form), begun=self.converter.left > 0)
         if not self.reader.layout.has_category and classifier is None:
             raise InputError.at(self.source, "there is no category column; say which, as in category=NAME")
         self.reader.classifier = None if self.reader.layout.has_category else classifier
         if self.reader.classifier is not None:
             feed.piece = min(feed.piece, MAPPED_PIECE)
-        self.reader.problems.stop = not run.skip_bad  # a run that stopped at a bad line may go on without it
-        self._begun = time.monotonic() - (0.0 if self.saved is None else self.saved.seconds)
+        self._begun = time.monotonic() - (0.0 if self.begin is None else self.begin.seconds)
+
+    def _wrapping(self, first: bytes) -> Wrapping:
+        options = self.run.options
+        return find_wrapping(first, self.source, options.encoding, options.format)
+
+    def _new_converter(self, sample: bytes) -> Converter:
+        """Return the converter of an input that begins with this sample."""
+        run, wrapping = self.run, self._wrapping(sample)
+        layout = find_layout(Decoder(wrapping).decode(sample), self.source, run.options, wrapping)
+        problems = layout.problems(self.source, stop=run.options.on_error == "stop")
+        return Converter(layout, run.method, run.settings, Randomness(run.seed).child(run.method), problems)
 
     @property
     def seconds(self) -> float:
@@ -180,26 +165,25 @@ class _Session:
         return time.monotonic() - self._begun
 
     def open_outputs(self, stack: ExitStack) -> None:
-        """Open the output and the truth, each at the place of the checkpoint."""
-        saved, statement = self.saved, _statement_place(self.run)
-        if saved is None and statement is not None:
-            statement.unlink(missing_ok=True)  # of an earlier release in this place
-        self.sink = Sink(self.run.output, 0 if saved is None else saved.written)
+        """Open the output and the truth, each at the position of the checkpoint."""
+        begin = self.begin
+        if begin is None and self.run.statement_path is not None and not is_pipe(self.run.statement_path):
+            self.run.statement_path.unlink(missing_ok=True)  # of an earlier release under this name
+        self.sink = Sink(self.run.output, 0 if begin is None else begin.written)
         stack.callback(self.sink.close)
         self.truth = None
         if self.run.truth is not None:
-            begin = (0, 0) if saved is None else (saved.truth, saved.rows)
-            self.truth = TruthFile(self.run.truth, *begin)
+            self.truth = TruthFile(self.run.truth, *((0, 0) if begin is None else (begin.truth, begin.rows)))
             stack.callback(self.truth.close)
 
     def go(self, asked: list[int]) -> _Turn:
-        """Take batch by batch, and give the last.
+        """Take batch by batch, and return the last.
 
-        While one batch is converted the next is read and the one before is written, each in a thread of its own. Before
-        a checkpoint nothing is read ahead: there the reader must stand where the engine stands.
+        While one batch is converted the next is read and the one before is written, each in its own thread. Before a
+        checkpoint nothing is read ahead: there the reader must have read exactly what the engine has taken in.
         """
-        if self.saved is None:
-            self.sink.write(self.reader.layout.head)
+        if self.begin is None:
+            self.sink.write(self.encoder.head(self.reader.layout.head))
         self.progress.start(f"{self.run.method}: streaming")
         saved_records, saved_at = self.converter.engine.entered, time.monotonic()
         told_at = saved_at
@@ -216,7 +200,7 @@ class _Session:
                     if turn.last:
                         break
                     if self.run.stats is not None and time.monotonic() - told_at >= STATS_SECONDS:
-                        _write_stats(self.run, _sum_up(self.run, self.converter, self.seconds, finished=False))
+                        write_stats(self.run, sum_up(self.run, self.converter, self.seconds, finished=False))
                         told_at = time.monotonic()
                     if due:
                         self.written()
@@ -228,6 +212,7 @@ class _Session:
                 self.written()  # what went wrong in writing comes first, whatever else did
         if not turn.ended and turn.batch.problem is None:
             self.save()
+        self.sink.write(self.encoder.tail())  # after the checkpoint: a run that goes on writes it at its own end
         if self.truth is not None:
             self.truth.end(self.converter)
         return turn
@@ -248,7 +233,7 @@ class _Session:
         """Let a batch enter, and have written what leaves: at once in a live stream, whose next batch may be late."""
         out = self.converter.push(batch)
         self.written()
-        self._writing = writer.submit(self.sink.write, out.data)
+        self._writing = writer.submit(self.sink.write, self.encoder.lines(out.data))
         if self.feed.is_live:
             self.written()
         if self.truth is not None:
@@ -262,23 +247,23 @@ class _Session:
             self._writing = None
 
     def save(self) -> None:
-        """Save the state with the places in the input and in the outputs, if that is asked for."""
+        """Save the state with the positions in the input and in the outputs, if that is asked for."""
         if self.checkpoint is None:
             return
         read = self.read - self.reader.unfinished
-        head = min(HEAD, read)
-        saved = Saved(
-            run=self.run.must_agree(),
+        head = max(min(HEAD, read), self.sample)
+        arrays, converter = self.converter.to_state()
+        position = Position(
+            sample=self.sample,
             head=head,
             digest=fingerprint(self.source, head),
-            converter=self.converter,
             read=read,
             written=self.sink.sync(),
             truth=0 if self.truth is None else self.truth.sync(),
             rows=0 if self.truth is None else self.truth.rows,
             seconds=self.seconds,
         )
-        self.checkpoint.save(saved)
+        self.checkpoint.save(Saved(self.run.must_agree(), position, arrays, converter))
 
 
 @dataclass(frozen=True)
@@ -292,62 +277,9 @@ class _Turn:
     """nothing comes after it: the input has ended, or the user asked to stop, or a line is bad"""
 
 
-def _sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -> Summary:
-    engine, reader = converter.engine, converter.reader
-    delay = converter.total_delay / max(converter.left, 1)
-    left_out = {"unclassified": reader.unclassified if run.settings.unclassified == "drop" else 0, **reader.left_out}
-    entered = engine.entered + sum(left_out.values())
-    figures = flow_figures(engine, delay, converter.fewest if converter.left else 0)
-    statement = stream_statement(
-        run.method,
-        run.settings,
-        Randomness(run.seed),
-        counts_in={"rows": entered, "users": reader.known_users},
-        counts_out={"rows": converter.left, "users": int(converter.seen.sum())},
-        dropped={"still waiting at the end": engine.waiting, **left_out, **reader.problems.counts},
-        figures=figures | {"unclassified": reader.unclassified, "input ended": int(finished)},
-        columns=tuple(c.name for c in reader.layout.form.columns),
-    )
-    if run.seed is not None:
-        statement = statement.seeded()
-    import resource
-
-    stats = {
-        "method": run.method,
-        **run.settings.to_json(),
-        "records in": entered,
-        "records out": converter.left,
-        "records waiting": engine.waiting,
-        "records unclassified": reader.unclassified,
-        "records swept": dict(reader.left_out),
-        "lines skipped": dict(reader.problems.counts),
-        "mean delay": delay,
-        "seconds": seconds,
-        "records per second": entered / max(seconds, 1e-9),
-        "waiting users per level": engine.waiting_per_level(),
-        "mean size of the query bags": figures["mean bag size"],
-        "fewest candidates": figures["fewest candidates"],
-        "categories": len(engine.tree) - (reader.unclassified == 0),
-        "users": reader.known_users,
-        "engine bytes": engine.memory,
-        "peak memory bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-        "finished": finished,
-    }
-    return Summary(statement, stats, finished)
-
-
-def _write_stats(run: Run, summary: Summary) -> None:
-    if run.stats is not None:
-        write_text(run.stats, json.dumps(summary.stats, indent=2) + "\n")
-
-
-def _statement_place(run: Run) -> Path | None:
-    return run.statement or (None if run.output is None else statement_path(run.output))
-
-
-def _write_statement(run: Run, converter: Converter, statement: PrivacyStatement, sink: Sink) -> None:
-    place = _statement_place(run)
-    if place is None:
-        return
-    sealed = sealed_statement("stream", statement, converter.reader.layout.form, sink.digest())
-    write_text(place, sealed.decode())
+def _sample_size(first: bytes, wrapping: Wrapping) -> int:
+    """Return how many of the first bytes show the layout: whole lines, unless the first one is too long."""
+    if wrapping.array or wrapping.line_end == "\r":
+        return min(len(first), SAMPLE)
+    end = first.find(b"\n", SAMPLE) + 1 or first.rfind(b"\n") + 1
+    return end if 0 < end <= LONGEST_LINE else len(first)

@@ -1,10 +1,11 @@
-"""Who asked each published record, written while the stream runs, in the form of `io.truth`."""
+"""Who asked each published record, written while the stream runs, in the form of `releases.truth_file`."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from querycloak.errors import OutputError
 from querycloak.logs.atomic import PRIVATE
 from querycloak.releases.truth_file import HEADER, escaped
 
@@ -20,10 +21,16 @@ class TruthFile:
     """Appends to a truth file; only its owner may read it, from the first byte."""
 
     def __init__(self, path: Path, begin: int = 0, rows: int = 0) -> None:
-        """Open the file; go on after `begin` bytes and `rows` records, or again."""
+        """Open the file; go on after `begin` bytes and `rows` records, or begin."""
         self.rows = rows
-        self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE), "r+b")
-        path.chmod(PRIVATE)
+        try:
+            self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE), "r+b")
+            os.fchmod(self._file.fileno(), PRIVATE)
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written ({error.strerror}).") from None
+        if os.fstat(self._file.fileno()).st_size < begin:
+            self._file.close()
+            raise OutputError(f"{path}: is shorter than at the checkpoint: it was changed, and cannot be continued.")
         self._file.truncate(begin)
         self._file.seek(begin)
         if begin == 0:
@@ -50,7 +57,7 @@ class TruthFile:
         self._file.close()
 
     def sync(self) -> int:
-        """Put all on disk, and give the size."""
+        """Put all on disk, and return the size."""
         self._file.flush()
         os.fsync(self._file.fileno())
         return self._file.tell()

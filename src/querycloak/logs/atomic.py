@@ -1,69 +1,119 @@
-"""Output that is whole or not there: written next to its place under another name, then renamed."""
+"""Output that is whole or not there: written under another name in the same directory, then renamed.
+
+While a file is written, its lock is held (`logs.locks`). So a temporary file has one name, `.<name>.part`, and one that
+a killed process left behind is removed by the next run that writes the same output.
+
+Standard output (`-`), a named pipe and a device cannot be renamed: what goes there is complete before its first byte is
+written, and goes before the files that are written with it, such as a statement, get their names.
+"""
 
 from __future__ import annotations
 
+import io
 import os
-from contextlib import contextmanager, suppress
+import shutil
+import signal
+import tempfile
+import threading
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from secrets import token_hex
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Final
 
 from querycloak.errors import OutputError
+from querycloak.logs.locks import hidden_name, locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_output", "write_text", "writing"]
+__all__ = [
+    "check_output",
+    "is_pipe",
+    "is_standard_output",
+    "open_pipe",
+    "remove_temporary_files",
+    "write_text",
+    "writing",
+]
 
-PUBLIC = 0o666
+PUBLIC: Final = 0o666
 """Rights of a new file before the user's umask."""
-PRIVATE = 0o600
+PRIVATE: Final = 0o600
 """Rights of a new file that only its owner may read."""
+STANDARD_OUTPUT: Final = frozenset({"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+
+_changing: Final = threading.RLock()
+"""Held while temporary files are made and get their names: whoever ends the process waits for that."""
+_temporary_files: Final[set[Path]] = set()
+_finished_files: Final[list[Path]] = []
+"""What this process has written completely."""
+
+
+def is_standard_output(path: str | Path | None) -> bool:
+    """Tell whether a path stands for standard output."""
+    return path is not None and str(path) in STANDARD_OUTPUT
+
+
+def is_pipe(path: str | Path | None) -> bool:
+    """Tell whether a path is standard output, a named pipe or a device: nothing that can be renamed or read again."""
+    if path is None or "\0" in str(path):
+        return False
+    if is_standard_output(path) or str(path).startswith(("/dev/fd/", "/proc/self/fd/")):
+        return True
+    with suppress(OSError):
+        return Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir()
+    return False
+
+
+def open_pipe(path: str | Path) -> io.FileIO:
+    """Open what `is_pipe`, without buffering; a named pipe waits here for its reader."""
+    return io.FileIO(os.dup(1) if is_standard_output(path) else os.open(path, os.O_WRONLY), "w")
 
 
 def check_output(path: str | Path) -> Path:
-    """Refuse a place where no file can be written, before any work is done."""
-    place = Path(path)
+    """Refuse a path where no file can be written, before any work is done."""
+    checked = Path(path)
     if "\0" in str(path):
         raise OutputError("The name of the file to write has a NUL character in it.")
     try:
-        if place.is_dir():
+        if is_pipe(checked):
+            return checked
+        if checked.is_dir():
             raise OutputError(f"{path}: is a directory; name a file to write.")
-        if place.exists() and not place.is_file():
-            raise OutputError(f"{path}: is a device or a pipe, not a file; name a file to write.")
-        if not place.parent.is_dir():
-            raise OutputError(f"{path}: the directory {place.parent} does not exist; make it first.")
+        if not checked.parent.is_dir():
+            raise OutputError(f"{path}: the directory {checked.parent} does not exist; make it first.")
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {_reason(error)}.") from None
-    return place
+    return checked
 
 
 @contextmanager
 def writing(*paths: str | Path, mode: int = PUBLIC) -> Iterator[list[IO[bytes]]]:
-    """Open files next to their places, and rename them, in the order given, once all is written.
+    """Open files under temporary names, and rename them, in the order given, once all is written.
 
-    On any error, a kill by Ctrl-C included, what was written so far is removed and the places stay as they were.
+    On any error, Ctrl-C included, what was written so far is removed and all paths stay as they were. Where another run
+    writes one of the files, this one is refused.
     """
-    places = [check_output(path) for path in paths]
-    beside = [place.with_name(f".{place.name[:200]}.{token_hex(4)}.part") for place in places]
-    files: list[IO[bytes]] = []
+    targets = [check_output(path) for path in paths]
     try:
-        for part in beside:
-            files.append(os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode), "w+b"))  # noqa: PERF401
-        yield files
-        for file in files:
-            file.flush()
-            os.fsync(file.fileno())
-            file.close()
-        for part, place in zip(beside, places, strict=True):
-            part.replace(place)
+        with ExitStack() as stack:
+            stack.enter_context(locked(*(None if is_pipe(target) else target for target in targets)))
+            files = [stack.enter_context(_temporary(target, mode)) for target in targets]
+            yield files
+            for target, file in zip(targets, files, strict=True):
+                if is_pipe(target):
+                    _send(file, target)
+                else:
+                    file.flush()
+                    os.fsync(file.fileno())
+            with _uninterrupted():
+                for target in targets:
+                    if not is_pipe(target):
+                        _temporary_path(target).replace(target)
+                        _finished_files.append(target)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise OutputError(f"{paths[0]}: cannot be written: {_reason(error)}.") from None
-    finally:
-        for file in files:
-            _close_quietly(file)
-        for part in beside:
-            part.unlink(missing_ok=True)
 
 
 def write_text(path: str | Path, text: str, mode: int = PUBLIC) -> None:
@@ -72,9 +122,65 @@ def write_text(path: str | Path, text: str, mode: int = PUBLIC) -> None:
         file.write(text.encode())
 
 
-def _close_quietly(file: IO[bytes]) -> None:
-    with suppress(OSError):  # an error is on its way already
-        file.close()
+def remove_temporary_files() -> list[Path]:
+    """Remove what is unfinished in a process that is about to exit, and return what it has written completely."""
+    _changing.acquire()  # for good: nothing else is begun or renamed
+    for path in list(_temporary_files):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+    return list(_finished_files)
+
+
+def _temporary_path(target: Path) -> Path:
+    return target.with_name(hidden_name(target.name, "part"))
+
+
+@contextmanager
+def _temporary(target: Path, mode: int) -> Iterator[IO[bytes]]:
+    """Open a new file for what goes to the target; it is removed at the end, unless it was renamed."""
+    if is_pipe(target):
+        with tempfile.TemporaryFile() as file:
+            yield file
+        return
+    path = _temporary_path(target)
+    try:
+        with _changing:
+            _temporary_files.add(path)
+            path.unlink(missing_ok=True)  # of a process that was killed
+            raw = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(raw, "w+b") as file:
+            try:
+                yield file
+            finally:
+                with suppress(OSError):  # where what is left cannot be written either, the first error is told
+                    file.flush()
+    finally:
+        path.unlink(missing_ok=True)
+        _temporary_files.discard(path)
+
+
+def _send(file: IO[bytes], target: Path) -> None:
+    """Copy a finished file into a pipe."""
+    file.seek(0)
+    with io.BufferedWriter(open_pipe(target)) as pipe:  # a raw file may write less than it is given
+        shutil.copyfileobj(file, pipe, 1 << 20)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait: either all files get their names, or none."""
+    late: list[int] = []
+    before = None
+    if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
+        before = signal.signal(signal.SIGINT, lambda number, _: late.append(number))
+    try:
+        with _changing:
+            yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
+    if late:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _reason(error: OSError) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-__all__ = ["Column", "LogForm", "Role"]
+__all__ = ["Column", "Encoding", "LogForm", "Role"]
 
 Role = Literal["user", "query", "time", "rank", "url", "category"]
+Encoding = Literal["utf-8", "utf-16-le", "utf-16-be", "latin-1"]
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,10 @@ class Column:
 
 @dataclass(frozen=True)
 class LogForm:
-    """How a log lies in a file, so that what is written has the form of what was read."""
+    """How a log is written in a file, so that what is written has the form of what was read."""
 
     format: str
-    """aol, excite, tsv, csv, jsonl, ubi, parquet"""
+    """aol, excite, tsv, csv, jsonl, json, ubi, parquet"""
     columns: tuple[Column, ...]
     """in the order of the file"""
     header: bool = True
@@ -48,6 +49,17 @@ class LogForm:
     """JSON lines: a space after each comma and colon"""
     json_ascii: bool = False
     """JSON lines: characters outside ASCII are written as escapes"""
+
+    encoding: Encoding = "utf-8"
+    separator: Literal[",", ";"] = ","
+    """CSV: what separates fields"""
+    json_array: bool = False
+    """JSON: the records are the elements of one array"""
+
+    @property
+    def is_array(self) -> bool:
+        """The records are the elements of one JSON array."""
+        return self.json_array or self.format == "json"
 
     def without(self, roles: set[str]) -> LogForm:
         """Leave columns out: those of the given roles."""

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.logs.user_ids import normal_user
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -75,12 +77,12 @@ class QueryLog:
         urls: list[str | None] | None = None,
         categories: list[str | None] | None = None,
     ) -> Self:
-        """Make a log from plain lists, one entry per row.
+        """Make a log from plain lists, one entry per row; user ids are put into their normal form.
 
         >>> QueryLog.of(["ann", "bob", "ann"], ["tea", "tea", "green tea"])
         QueryLog(3 rows, 2 users, 2 distinct queries)
         """
-        user, user_words = encode(users)
+        user, user_words = encode([normal_user(user) for user in users])
         query, query_words = encode(queries)
         columns: dict[str, Any] = {}
         if times is not None:

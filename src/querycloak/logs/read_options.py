@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from querycloak.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ReadOptions"]
+__all__ = ["ENCODINGS", "ON_ERROR", "ReadOptions", "read_options"]
+
+ENCODINGS: Final = ("auto", "utf-8", "utf-16", "latin-1")
+ON_ERROR: Final = ("stop", "skip")
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,31 @@ class ReadOptions:
     on_error: Literal["stop", "skip"] = "stop"
     """a bad line ends the reading, or is left out and counted"""
     max_memory: int | None = None
-    """bytes that reading may take; None = what the machine has"""
+    """bytes that the log may take in memory; None = what the machine has"""
+    category_separator: str = "/"
+    """what separates the levels of a category path"""
     assume_yes: bool = False
     """go on where the columns look wrong"""
+
+    def __post_init__(self) -> None:
+        for name, there_are in (("encoding", ENCODINGS), ("on_error", ON_ERROR)):
+            if getattr(self, name) not in there_are:
+                raise ParameterError.of(f"ReadOptions.{name}", f"one of {', '.join(there_are)}", getattr(self, name))
+        if self.max_memory is not None and self.max_memory < 1:
+            raise ParameterError.of("ReadOptions.max_memory", "a number of bytes >= 1", self.max_memory)
+
+
+def read_options(options: ReadOptions | None, given: Mapping[str, Any]) -> ReadOptions:
+    """Return options with some of their fields given by name; `yes` is short for `assume_yes`.
+
+    >>> read_options(None, {"format": "aol", "yes": True}).assume_yes
+    True
+    """
+    there_are = [f.name for f in fields(ReadOptions)]
+    named = {"assume_yes" if name == "yes" else name: value for name, value in given.items()}
+    for name in named:
+        if name not in there_are:
+            raise UnknownNameError.of("option of reading a log", name, [*there_are, "yes"])
+    if named.get("columns", "") is None:
+        named["columns"] = {}
+    return replace(options or ReadOptions(), **named)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from querycloak.errors import InputError
-from querycloak.logs.columns import assign, is_header
+from querycloak.logs.columns import assign, by_position, is_header, shown_name
 from querycloak.logs.form import LogForm
-from querycloak.logs.formats.aol import aol_form
-from querycloak.logs.formats.excite import excite_form
+from querycloak.logs.formats.aol import aol_form, looks_like_aol
+from querycloak.logs.formats.excite import excite_form, looks_like_excite
 from querycloak.logs.formats.plugins import plugin_format
-from querycloak.logs.formats.table import SEPARATORS, first_rows
+from querycloak.logs.formats.table import SEPARATED, SEPARATORS, csv_separator, first_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
+
+    from querycloak.logs.read_options import ReadOptions
 
 __all__ = ["FORMATS", "PARQUET_MAGIC", "check_format", "recognise_text", "table_form"]
 
-FORMATS: Final = ("aol", "csv", "excite", "jsonl", "parquet", "tsv", "ubi")
+FORMATS: Final = ("aol", "csv", "excite", "json", "jsonl", "parquet", "tsv", "ubi")
 PARQUET_MAGIC: Final = b"PAR1"
+MOST_ROWS: Final = 1000
+"""first rows that are looked at"""
 
 
 def check_format(name: str | None) -> None:
@@ -33,58 +36,104 @@ def recognise_text(sample: bytes, path: Path) -> str:
     start = sample.lstrip()
     if start.startswith(b"{"):
         return "jsonl"
-    if start.startswith((b"[{", b"[\n", b"[ ", b"[]")):
-        raise InputError.at(path, "one JSON array; write one JSON object a line instead")
     line = sample.lstrip(b"\n").split(b"\n", 1)[0]
     if b"\t" in line:
         return "tsv"
-    if b"," in line:
+    if b"," in line or b";" in line:
         return "csv"
-    problem = "not a query log: the first line has no tab, no comma and no JSON object"
+    problem = "not a query log: the first line has no tab, no comma, no semicolon and no JSON object"
     raise InputError.at(path, problem)
 
 
-def table_form(sample: bytes, path: Path, name: str, mapping: Mapping[str, str] | None) -> LogForm:
-    """Return the form of a table of text; `name` is its format, with 'tsv' for all that tabs separate."""
-    separator = SEPARATORS[name]
-    rows = first_rows(sample, separator)
+def table_form(sample: bytes, path: Path, name: str, options: ReadOptions) -> LogForm:
+    """Return the form of a table of text; `name` is its format, with 'tsv' for all that tabs separate.
+
+    The well-known forms are known by what they hold. Any other table must have a header with common names, or the user
+    says which columns are the user and the query: nothing is told by their number or order.
+    """
+    separator = csv_separator(sample) if name == "csv" else SEPARATORS[name]
+    rows = first_rows(sample, separator, MOST_ROWS)
     if not rows:
         raise InputError.at(path, "the file holds blank lines only")
-    if mapping is None:
-        form = (aol_form(rows) if name in {"aol", "tsv"} else None) or (
-            excite_form(rows) if name in {"excite", "tsv"} else None
-        )
+    if not options.columns:
+        asked = options.format in {"aol", "excite"}
+        form = aol_form(rows, header=options.header, asked=asked) if name in {"aol", "tsv"} else None
+        if form is None and name in {"excite", "tsv"} and not options.header:
+            form = excite_form(rows, asked=asked)
         if form is not None:
             return form
         if name in {"aol", "excite"}:
             raise InputError.at(path, _expected(name, len(rows[0])), 1)
-    return _mapped(rows, path, "csv" if name == "csv" else "tsv", mapping, sample)
+    return _mapped(rows, path, "csv" if name == "csv" else "tsv", options, sample)
 
 
-def _mapped(rows: list[list[str]], path: Path, name: str, mapping: Mapping[str, str] | None, sample: bytes) -> LogForm:
-    header = is_header(rows[0], mapping)
+def _mapped(rows: list[list[str]], path: Path, name: str, options: ReadOptions, sample: bytes) -> LogForm:
+    mapping = options.columns
+    header = _has_header(rows, path, name, options)
     if header:
         columns = assign(rows[0], mapping, path, surely_names=False)
     else:
-        width = len(rows[0])
-        if mapping is None and width == 2 and name == "tsv":
-            mapping = {"user": "1", "query": "2"}
-        names = [f"column {i + 1}" for i in range(width)]
-        columns = assign(names, mapping, path, surely_names=mapping is not None)
-    all_quoted = name == "csv" and _all_quoted(sample, rows, header=header)
-    return LogForm(name, columns, header=header, quoting="all" if all_quoted else "needed")
+        if not {"user", "query"} <= mapping.keys() or not by_position(mapping):
+            raise InputError.at(path, f"without a header, columns are given by position, {_counted(rows[0], name)}")
+        names = [f"column {i + 1}" for i in range(len(rows[0]))]
+        columns = assign(names, mapping, path, surely_names=True)
+    separator: Literal[",", ";"] = ";" if name == "csv" and csv_separator(sample) == ";" else ","
+    all_quoted = name == "csv" and _all_quoted(sample, rows, separator, header=header)
+    return LogForm(name, columns, header=header, quoting="all" if all_quoted else "needed", separator=separator)
 
 
-def _all_quoted(sample: bytes, rows: list[list[str]], *, header: bool) -> bool:
+def _has_header(rows: list[list[str]], path: Path, name: str, options: ReadOptions) -> bool:
+    """Say whether the first line names the columns, where that is certain; ask where it is not."""
+    if options.header is not None:
+        return options.header
+    if is_header(rows[0], options.columns):
+        return True
+    if options.columns and name == "tsv" and (looks_like_aol(rows) or looks_like_excite(rows)):
+        return False
+    if options.columns:
+        problem = (
+            "columns are given by position, and the first line may be a header or data; add --header if it names the "
+            "columns, --no-header if it is the first row"
+        )
+        raise InputError.at(path, problem)
+    raise InputError.at(path, _not_recognised(rows[0], path, name))
+
+
+def _not_recognised(fields: list[str], path: Path, name: str) -> str:
+    """Say that nothing is guessed, what was found, and what to type in either case."""
+    found = f"{len(fields)} {SEPARATED[SEPARATORS[name]]} fields"
+    known = [shown_name(i, fields, None, header=True) for i in range(len(fields))]
+    common = [field for field, shown in zip(fields, known, strict=True) if field == shown]
+    if is_header(fields) or len(common) > 1:
+        found += f", of which {', '.join(common)} are known"
+    command = f"querycloak anonymize {path.name} -o release.{name} --method sweep"
+    return (
+        f"the first line has {found}, and does not say by common names which column is the user and which the query; "
+        "they are not guessed, because a wrong guess would publish people. If the first line is a header, name them, "
+        f"as in `{command} --columns user=NAME,query=NAME`; if it is data, count them, as in "
+        "`--no-header --columns user=1,query=2`"
+    )
+
+
+def _counted(fields: list[str], name: str) -> str:
+    found = f"{len(fields)} {SEPARATED[SEPARATORS[name]]} fields"
+    return f"as in --no-header --columns user=1,query=2; the first line has {found}"
+
+
+def _all_quoted(sample: bytes, rows: list[list[str]], separator: str, *, header: bool) -> bool:
     """Say whether the first row of data has quotes around every field."""
     row = rows[1] if header and len(rows) > 1 else rows[0]
-    quoted = ",".join('"' + field.replace('"', '""') + '"' for field in row).encode()
+    quoted = separator.join('"' + field.replace('"', '""') + '"' for field in row).encode()
     return b"\n" + quoted + b"\n" in b"\n" + sample + b"\n"
 
 
 def _expected(name: str, width: int) -> str:
     if name == "aol":
         return (
-            f"not in the AOL form: expected 5 or 3 tab-separated fields with a time in the third, found {width} fields"
+            "not in the AOL form: expected its header, or rows of 5 or 3 tab-separated fields with a time in the "
+            f"third, found {width} fields"
         )
-    return f"not in the Excite form: expected 3 tab-separated fields with 12 digits in the second, found {width} fields"
+    return (
+        "not in the Excite form: expected rows of 3 tab-separated fields with a time of 12 digits in the second, "
+        f"found {width} fields"
+    )

@@ -1,22 +1,29 @@
-"""Writing a log: what is written has the form of what was read, less the columns that the log no longer has."""
+"""Writing a log in the form of what was read, or in the form that the name of the output asks for.
+
+Columns that the log no longer has are left out.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Final
 
 import polars as pl
 
 from querycloak.logs.atomic import writing
 from querycloak.logs.column_texts import typed_column
 from querycloak.logs.compressing import compressing
+from querycloak.logs.decoding import encoded
 from querycloak.logs.form import Column, LogForm
-from querycloak.logs.formats.json_text import json_blocks
+from querycloak.logs.formats.json_text import json_blocks, record_end
 from querycloak.logs.formats.plugins import write_by_plugin
 from querycloak.logs.formats.table_text import table_blocks
+from querycloak.logs.output_form import form_for_name
 from querycloak.logs.recognise import check_format
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from querycloak.logs.form import Role
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fit_form", "write_log", "write_to"]
 
+JSON: Final = frozenset({"json", "jsonl", "ubi"})
 DEFAULT_NAMES: Final[dict[Role, str]] = {
     "user": "user",
     "query": "query",
@@ -34,17 +42,24 @@ DEFAULT_NAMES: Final[dict[Role, str]] = {
 }
 
 
+TSV: Final = LogForm("tsv", ())
+
+
 def write_log(log: QueryLog, path: str | Path, form: LogForm | None = None) -> None:
-    """Write a log in the form given, else in its own, else as TSV with a header; whole or not at all."""
-    fitted = fit_form(log, form)
+    """Write a log, whole or not at all.
+
+    Its form is the one given, else that of the path's suffix, else its own, else TSV. A path of `-` is standard output.
+    """
+    fitted = fit_form(log, form or form_for_name(path, log.form or TSV))
     with writing(path) as (file,):
         write_to(file, log, fitted, path)
 
 
 def fit_form(log: QueryLog, form: LogForm | None = None, without: frozenset[str] = frozenset()) -> LogForm:
     """Return the form with exactly the columns that the log has: others are left out, new ones come last."""
-    form = form or log.form or LogForm("tsv", ())
-    check_format(form.format)
+    form = form or log.form or TSV
+    if form.format != "json":
+        check_format(form.format)
     roles = {role for role in DEFAULT_NAMES if getattr(log, role) is not None} - without
     extra = {} if log.extra is None else dict(log.extra.schema)
     kept = [c for c in form.columns if (c.role in roles if c.role else c.name in extra)]
@@ -59,26 +74,58 @@ def fit_form(log: QueryLog, form: LogForm | None = None, without: frozenset[str]
 
 def write_to(file: IO[bytes], log: QueryLog, form: LogForm, path: str | Path) -> None:
     """Write a log into an open file."""
+    log = _without_raw_json(log, form)
     if form.format == "parquet":
         pl.DataFrame([typed_column(log, c, form).alias(c.name) for c in form.columns]).write_parquet(file)
         return
     with compressing(file, form.compression) as stream:
-        if not write_by_plugin(stream, log, form):
-            _write_text(stream, log, form, path)
+        if write_by_plugin(stream, log, form):
+            return
+        for block in _blocks(log, form, path):
+            stream.write(encoded(block, form.encoding, path))
 
 
-def _write_text(stream: Any, log: QueryLog, form: LogForm, path: str | Path) -> None:
-    lines = json_blocks(log, form) if form.format in {"jsonl", "ubi"} else table_blocks(log, form, path)
-    end = form.line_end.encode()
+def _blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[bytes]:
+    """Return the text of the file in UTF-8, in pieces of many lines."""
+    end, array = form.line_end.encode(), form.is_array
     if form.bom:
-        stream.write(b"\xef\xbb\xbf")
+        yield "\ufeff".encode()
+    if array:
+        yield b"["
     first = True
-    for block in lines:
+    for block in json_blocks(log, form) if form.format in JSON else table_blocks(log, form, path):
         if block:
-            stream.write((b"" if first else end) + block)
+            yield (end if array else b"") if first else record_end(form).encode()
+            yield block
             first = False
-    if form.last_line_end and not first:
-        stream.write(end)
+    if array:
+        yield (b"" if first else end) + b"]"
+    if form.last_line_end and (array or not first):
+        yield end
+
+
+def _without_raw_json(log: QueryLog, form: LogForm) -> QueryLog:
+    """Turn values that were read from JSON, and are kept as its text, into plain text where no JSON is written.
+
+    A log knows by its own form which columns hold such text.
+    """
+    raw = [c.name for c in (log.form.columns if log.form else ()) if c.role is None and c.kind == "json"]
+    asked = {c.name for c in form.columns if c.role is None and c.kind != "json"}
+    if log.extra is None or not asked.intersection(raw):
+        return log
+    plain = [_plain(log.extra[name]) for name in raw if name in asked and name in log.extra.columns]
+    return replace(log, extra=log.extra.with_columns(plain))
+
+
+def _plain(words: pl.Series) -> pl.Series:
+    """Return JSON texts as plain ones: strings decoded, null as missing, all else as it is written."""
+    return pl.Series(words.name, [None if w is None else _plain_text(w) for w in words.to_list()], dtype=pl.String)
+
+
+def _plain_text(word: str) -> str | None:
+    if word == "null":
+        return None
+    return str(json.loads(word)) if word.startswith('"') else word
 
 
 def _free(name: str, taken: set[str]) -> str:

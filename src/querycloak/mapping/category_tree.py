@@ -8,31 +8,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.logs.category_paths import split_path
+
 __all__ = ["UNCLASSIFIED", "CategoryTree", "split_path"]
 
 Int32s = npt.NDArray[np.int32]
 
 UNCLASSIFIED: Final[tuple[str, ...]] = ()
 """Path of what could not be classified: a separate top-level branch."""
-
-ROOT_NAMES: Final = frozenset({"top"})
-"""A first level of this name is the root, and not counted."""
-
-
-def split_path(path: str, separator: str) -> tuple[str, ...] | None:
-    """Return the levels of a path without the root, or None where a level is empty.
-
-    >>> split_path("Top/Sports/Rowing", "/"), split_path("Sports: Rowing", ":"), split_path("Sports//Rowing", "/")
-    (('Sports', 'Rowing'), ('Sports', 'Rowing'), None)
-    >>> split_path("Top", "/"), split_path("/Top/Arts/", "/")
-    ((), ('Arts',))
-    """
-    levels = path.strip().strip(separator).split(separator)
-    if " " in path or "\t" in path:
-        levels = [level.strip() for level in levels]
-    if "" in levels:
-        return None
-    return tuple(levels[1:] if levels[0].lower() in ROOT_NAMES else levels)
 
 
 class CategoryTree:
@@ -90,6 +73,10 @@ class CategoryTree:
         out = np.full((len(chains), self.width), -1, dtype=np.int32)
         out[np.arange(self.width) < length[:, None]] = list(chain.from_iterable(chains))
         return out, length
+
+    def paths(self) -> list[tuple[str, ...]]:
+        """Return the path of each node, in the order of the nodes."""
+        return list(self._nodes)
 
     def depths(self) -> Int32s:
         """Return the depth of each node after the cut: int32[nodes], 0 = unclassified."""

@@ -16,10 +16,11 @@ import msgspec
 import polars as pl
 
 from querycloak.errors import GateError, InputError
-from querycloak.logs.atomic import writing
+from querycloak.logs.atomic import is_pipe, writing
 from querycloak.logs.form import LogForm  # noqa: TC001 - msgspec reads the types of fields
-from querycloak.logs.reader import guarded, read_with_form
-from querycloak.logs.sink import fit_form, write_to
+from querycloak.logs.output_form import form_for_name
+from querycloak.logs.sink import TSV, fit_form, write_to
+from querycloak.logs.source import guarded, read_with_form
 from querycloak.releases.release import KINDS, Release, ReleaseKind
 from querycloak.releases.statement import PrivacyStatement  # noqa: TC001
 
@@ -55,24 +56,31 @@ def statement_path(release: str | Path) -> Path:
     return Path(f"{release}{SUFFIX}")
 
 
-def write_release(release: Release, path: str | Path) -> None:
+def write_release(release: Release, path: str | Path, *, statement_to: str | Path | None = None) -> None:
     """Write a release and its statement: both under temporary names, then both renamed, the statement last.
 
-    A release that has not passed the gate is refused. Figures that are not finite are left out of the statement: JSON
-    has no word for them.
+    A release that has not passed the gate is refused. The suffix of the path says in which form (`.parquet`, `.csv`,
+    `.tsv`, `.jsonl`, `.json`, and `.gz` or `.zst` after it); without a known one it is that of the input. The statement
+    goes to `statement_to`, else next to the release. A release that goes to standard output (`-`) or to a pipe has no
+    place next to it: there only `statement_to` is written. Figures that are not finite are left out of the statement:
+    JSON cannot hold them.
     """
     if not release.passed:
         raise GateError(f"{release.statement.method}: a release that has not passed the gate cannot be written.")
-    form = fit_form(release.log, without=frozenset() if release.has_users else frozenset({"user"}))
+    form = form_for_name(path, release.log.form or TSV)
+    form = fit_form(release.log, form, without=frozenset() if release.has_users else frozenset({"user"}))
     figures = {name: float(n) for name, n in release.statement.figures.items() if math.isfinite(n)}
     parameters = {name: float(n) for name, n in release.statement.parameters.items()}  # 5 is read back as 5.0
     columns = tuple(c.name for c in form.columns)
     statement = replace(release.statement, columns=columns, figures=figures, parameters=parameters)
-    with writing(path, statement_path(path)) as (table, next_to_it):
+    if statement_to is None and not is_pipe(path):
+        statement_to = statement_path(path)
+    with writing(path, *(() if statement_to is None else (statement_to,))) as (table, *others):
         write_to(table, release.log, form, path)
         table.seek(0)
         sha = hashlib.file_digest(table, "sha256").hexdigest()  # type: ignore[arg-type]
-        next_to_it.write(sealed_statement(release.kind, statement, form, sha))
+        for file in others:
+            file.write(sealed_statement(release.kind, statement, form, sha))
 
 
 def sealed_statement(kind: ReleaseKind, statement: PrivacyStatement, form: LogForm, sha: str) -> bytes:

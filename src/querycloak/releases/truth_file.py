@@ -14,7 +14,7 @@ import numpy as np
 from querycloak.errors import InputError, ParameterError
 from querycloak.logs.atomic import PRIVATE, writing
 from querycloak.logs.query_log import NO_CODE
-from querycloak.logs.reader import guarded
+from querycloak.logs.source import guarded
 from querycloak.releases.release import Truth
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 What can be seen in a file can be checked: that the table is the one the statement was written for, that its counts are
 right, that rows are in an order that tells nothing, that ids have the form of new ones, and that every user shares its
-log with k - 1 others. With the original log at hand, that no id of it is published. What a file cannot show is said
-too: noise, randomness, and without the log, where ids come from.
+log with k - 1 others. With the original log at hand, that no user of it is published, neither as an id nor inside a
+text (`ids_in_texts`). What a file cannot show is said too: noise, randomness, and without the log, where ids come from.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from querycloak.releases.classes import class_sizes
 from querycloak.releases.files import is_intact, read_release
+from querycloak.releases.ids_in_texts import texts_with_ids
 from querycloak.releases.release import StreamRelease
 
 if TYPE_CHECKING:
@@ -40,13 +41,13 @@ class Finding:
 def verify(path: str | PathLike[str], log: QueryLog | None = None) -> list[Finding]:
     """Check a release on disk; a file without a statement, or with one that was edited, is refused.
 
-    With the log that the release was made from, its ids are compared too.
+    With the log that the release was made from, its user ids are compared with the published ids and texts.
     """
-    place = Path(path)
-    intact = is_intact(place)
+    table = Path(path)
+    intact = is_intact(table)
     seen = "digests agree" if intact else "the table was changed after its statement was written"
     whole = Finding("the table is the one its statement was written for", intact, seen)
-    return [whole, *verify_release(read_release(place, changed=True), log)]
+    return [whole, *verify_release(read_release(table, changed=True), log)]
 
 
 def verify_release(release: Release, original: QueryLog | None = None) -> list[Finding]:
@@ -61,6 +62,8 @@ def verify_release(release: Release, original: QueryLog | None = None) -> list[F
             found.append(_groups(release, int(statement.parameters["k"])))
         if statement.new_ids:
             found += [_form_of_ids(release), _new_ids(release, original)]
+    if original is not None and not release.holds_concepts:  # whose texts are labels of a public taxonomy
+        found.append(_no_user_in_texts(release, original))
     if isinstance(release, StreamRelease):
         found.append(Finding(statement.model, None, "a file does not show who waited when a record left"))
     if "epsilon" in statement.parameters:
@@ -86,6 +89,13 @@ def _new_ids(release: Release, original: QueryLog | None) -> Finding:
     return Finding(
         check, left == 0, "none" if left == 0 else f"{left:,} of {len(release.log.users):,} are ids of the log"
     )
+
+
+def _no_user_in_texts(release: Release, original: QueryLog) -> Finding:
+    texts = release.log.queries.gather(np.unique(release.log.query))
+    count = texts_with_ids(texts, original)
+    seen = "none" if count == 0 else f"{count:,} of {len(texts):,} different texts are, or hold, a user id of the log"
+    return Finding("no published text names a user of the log", count == 0, seen)
 
 
 def _count(what: str, seen: int, stated: int | None) -> Finding | None:

@@ -1,4 +1,4 @@
-"""Rows as JSON lines."""
+"""Rows as JSON: one object per line, or the elements of one array."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ if TYPE_CHECKING:
     from querycloak.logs.form import Column, LogForm
     from querycloak.logs.query_log import QueryLog
 
-__all__ = ["json_blocks"]
+__all__ = ["json_blocks", "record_end"]
 
 NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
 
 
+def record_end(form: LogForm) -> str:
+    """Return what is between two records: a line end, and a comma before it in an array."""
+    return ("," if form.is_array else "") + form.line_end
+
+
 def json_blocks(log: QueryLog, form: LogForm) -> Iterator[bytes]:
-    """Return the rows as JSON lines, without a last line end."""
+    """Return the rows as JSON objects with what is between them, nothing after the last."""
     vocabularies = {}
     for column in form.columns:
         coded = None if column.role is None else role_codes(log, column.role)
@@ -39,7 +44,7 @@ def json_blocks(log: QueryLog, form: LogForm) -> Iterator[bytes]:
             values[column.name] = value.fill_null("null") if column.null else value
         frame = pl.DataFrame([value.alias(name) for name, value in values.items()])
         line = _object([(c.path or (c.name,), pl.col(c.name)) for c in form.columns], form)
-        yield str(frame.select(line.fill_null("{}").str.join(form.line_end)).item()).encode()
+        yield str(frame.select(line.fill_null("{}").str.join(record_end(form))).item()).encode()
 
 
 def _encoded(words: pl.Series, column: Column, form: LogForm) -> pl.Series:

@@ -13,7 +13,7 @@ from querycloak.logs.read_options import ReadOptions
 from querycloak.plugins import Catalog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
 __all__ = [
@@ -74,14 +74,14 @@ def plugin_format(name: str) -> Format:
         raise UnknownNameError.of("format", name, format_names()) from None
 
 
-def read_by_plugin(path: Path, name: str | None, columns: Mapping[str, str] | None) -> QueryLog | None:
+def read_by_plugin(path: Path, options: ReadOptions) -> QueryLog | None:
     """Read a file in the format named, or in the one that recognises it; None where that is none of a plugin."""
     from querycloak.logs.recognise import FORMATS
 
-    if name in FORMATS:
+    if options.format in FORMATS:
         return None
-    chosen = _recognised(path) if name is None else plugin_format(name)
-    return None if chosen is None else _read(chosen, path, ReadOptions(columns or {}, chosen.name))
+    chosen = _recognised(path) if options.format is None else plugin_format(options.format)
+    return None if chosen is None else _read(chosen, path, replace(options, format=chosen.name))
 
 
 def read_as_form(path: Path, form: LogForm) -> QueryLog | None:

@@ -8,7 +8,7 @@ import polars as pl
 
 from querycloak.errors import OutputError
 from querycloak.logs.column_texts import ROWS, text_column
-from querycloak.logs.formats.table import SEPARATORS
+from querycloak.logs.formats.table import separator_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ __all__ = ["table_blocks"]
 
 def table_blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[bytes]:
     """Return the header, then the rows, as text without a last line end."""
-    separator = SEPARATORS[form.format]
+    separator = separator_of(form)
     if form.header:
         names = pl.DataFrame({str(i): [column.name] for i, column in enumerate(form.columns)})
         yield _lines(names, separator, form, path)
@@ -33,20 +33,20 @@ def table_blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[byt
 
 def _lines(rows: pl.DataFrame, separator: str, form: LogForm, path: str | Path) -> bytes:
     fields = rows.fill_null("")
-    if separator == ",":
-        fields = fields.select(_quoted(pl.col(name), form.quoting).alias(name) for name in rows.columns)
+    if form.format == "csv":
+        fields = fields.select(_quoted(pl.col(name), form).alias(name) for name in rows.columns)
     else:
         _refuse_breaks(fields, form, path)
     joined = fields.select(pl.concat_str(pl.all(), separator=separator).str.join(form.line_end)).item()
     return str(joined).encode()
 
 
-def _quoted(field: pl.Expr, quoting: str) -> pl.Expr:
+def _quoted(field: pl.Expr, form: LogForm) -> pl.Expr:
     """Put quotes around a field where it needs them, or always."""
     inside = '"' + field.str.replace_all('"', '""', literal=True) + '"'
-    if quoting == "all":
+    if form.quoting == "all":
         return inside
-    return pl.when(field.str.contains(r'[,"\r\n]')).then(inside).otherwise(field)
+    return pl.when(field.str.contains(rf'[{form.separator}"\r\n]')).then(inside).otherwise(field)
 
 
 def _refuse_breaks(fields: pl.DataFrame, form: LogForm, path: str | Path) -> None:

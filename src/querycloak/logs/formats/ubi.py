@@ -2,11 +2,15 @@
 
 A query has `client_id`, `user_query`, `timestamp` and `query_id`; `query` holds the search engine's own request, which
 repeats the user's words, and is an ordinary extra column. Lines without `user_query` (events) are counted and left out.
+The user is `client_id`, or `user_id` where there is no client; a file with both does not say which is the person, and a
+session is not one.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+
+from querycloak.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ubi_roles"]
 
 CANDIDATES: Final[dict[Role, tuple[str, ...]]] = {
-    "user": ("client_id", "user_id", "session_id"),
+    "user": ("client_id", "user_id"),
     "query": ("user_query",),
     "time": ("timestamp",),
 }
@@ -33,9 +37,20 @@ def ubi_roles(keys: Iterable[str]) -> dict[str, str] | None:
     for prefix in ("", "_source."):
         roles: dict[str, str] = {}
         for role, names in CANDIDATES.items():
-            hit = next((prefix + name for name in names if prefix + name in there), None)
-            if hit is not None:
-                roles[role] = hit
+            hits = [prefix + name for name in names if prefix + name in there]
+            if hits:
+                roles[role] = hits[0]
         if "user" in roles and "query" in roles and any(prefix + mark in there for mark in MARKS):
+            _refuse_two_users(prefix, there)
             return roles
     return None
+
+
+def _refuse_two_users(prefix: str, there: set[str]) -> None:
+    """Ask where both a client and a user are given: one person may have several clients."""
+    both = [prefix + name for name in CANDIDATES["user"]]
+    if there.issuperset(both):
+        raise InputError(
+            f"The log has {both[0]} and {both[1]}, and either may be the user: say which, as in "
+            f"--columns user={both[0]},query={prefix}user_query."
+        )

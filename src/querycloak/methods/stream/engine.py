@@ -203,7 +203,7 @@ class StreamEngine:
         while len(state.entries) - int(counts[kernels.ENTRIES]) <= 2 * width * most:
             state = _more_entries(state)
         if len(state.waits) <= int(counts[kernels.WAITING]):
-            waits = _aligned_table(2 * len(state.waits), state.waits.shape[1])
+            waits = aligned_table(2 * len(state.waits), state.waits.shape[1])
             waits[: len(state.waits)] = state.waits
             state = state._replace(waits=waits)
         if len(state.draws) - int(counts[kernels.CURSOR]) < 2 * kernels.SPARE_DRAWS:
@@ -296,9 +296,9 @@ def _empty(k: int, width: int) -> kernels.Machine:
         nodes=np.empty((0, kernels.CHAIN + width), np.int32),
         tally=np.zeros((0, 2), np.int32),
         sets=np.zeros((0, kernels.SET_COLUMNS), np.int32),
-        entries=_aligned_table(1024, kernels.ENTRY_COLUMNS),
+        entries=aligned_table(1024, kernels.ENTRY_COLUMNS),
         buckets=np.full(1024, -1, dtype=np.int32),
-        waits=_aligned_table(256, kernels.TOKEN_FIRST + 3 * width),
+        waits=aligned_table(256, kernels.TOKEN_FIRST + 3 * width),
         arena=np.empty(4096, np.int32),
         counts=counts,
         draws=np.empty(0, np.uint32),
@@ -314,7 +314,7 @@ def _node_rows(tree: CategoryTree, first: int) -> Int32s:
     return out
 
 
-def _aligned_table(rows: int, columns: int) -> Int32s:
+def aligned_table(rows: int, columns: int) -> Int32s:
     """Return zeros, int32[rows, columns], of which no row crosses a line of the processor's cache without need.
 
     The first row begins at a line of 64 bytes. Rows longer than a line are widened to whole lines; the columns added
@@ -336,7 +336,7 @@ def _grown(array: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
 
 def _more_entries(state: kernels.Machine) -> kernels.Machine:
     """Double the table of entries. Entries keep their rows, so that tokens still point at them; buckets are new."""
-    entries = _aligned_table(2 * len(state.entries), kernels.ENTRY_COLUMNS)
+    entries = aligned_table(2 * len(state.entries), kernels.ENTRY_COLUMNS)
     entries[: len(state.entries)] = state.entries
     buckets = np.full(len(entries), -1, dtype=np.int32)
     top = int(state.counts[kernels.ENTRY_TOP])

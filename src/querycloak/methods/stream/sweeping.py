@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.checks import Arrays, require, take
 from querycloak.methods.stream._sweep_kernels import count_users, keep_pairs
 from querycloak.texts.identifiers import find_identifiers
 
@@ -62,6 +63,30 @@ class AskedEnough:
             if done == len(query):
                 return enough
             self._make_room()
+
+    def to_arrays(self) -> Arrays:
+        """Return the counts of users by query, and the pairs of query and user that are still needed, sorted."""
+        users = self._users[: int(np.max(np.flatnonzero(self._users), initial=-1)) + 1].copy()
+        pairs = self._pairs[self._pairs != 0]
+        few = users[(pairs >> np.uint64(32)).astype(np.int64) - 1] < self.least
+        return {"users": users, "pairs": np.sort(pairs[few])}
+
+    def restore(self, arrays: Arrays, queries: int, users: int) -> None:
+        """Go on from `to_arrays`, with so many queries and users known; BadStateError where that cannot be."""
+        counts = take(arrays, "users", np.int32, low=0, high=self.least)
+        pairs = take(arrays, "pairs", np.uint64)
+        query = (pairs >> np.uint64(32)).astype(np.int64) - 1
+        user = (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        require(len(counts) <= queries, "only queries that are known were asked")
+        require((query >= 0).all() and (query < len(counts)).all() and (user < users).all(), "pairs are of known codes")
+        require(len(np.unique(pairs)) == len(pairs), "each pair is there once")
+        few = counts < self.least
+        require(few[query].all(), "pairs are of queries that few have asked")
+        found = np.bincount(query, minlength=len(counts))
+        require(np.array_equal(found[few], counts[few]), "each user of a query that few have asked is there")
+        self._users = counts.copy() if len(counts) else np.zeros(1024, dtype=np.int32)
+        self._pairs = np.zeros(max(1024, 1 << (4 * len(pairs)).bit_length()), dtype=np.uint64)
+        self._used[0] = keep_pairs(pairs, self._users, self.least, self._pairs)
 
     def _make_room(self) -> None:
         """Forget the pairs of queries that have enough users; where that is not much, take twice the room."""

@@ -1,0 +1,76 @@
+"""The end of a run over a stream: its figures and its statement, summed up and written."""
+
+from __future__ import annotations
+
+import json
+import resource
+from typing import TYPE_CHECKING
+
+from querycloak.live.run import Run, Summary
+from querycloak.logs.atomic import write_text
+from querycloak.methods.stream.stream_release import flow_figures
+from querycloak.methods.stream.stream_statement import stream_statement
+from querycloak.randomness import Randomness
+from querycloak.releases.files import sealed_statement
+
+if TYPE_CHECKING:
+    from querycloak.live.converter import Converter
+    from querycloak.releases.statement import PrivacyStatement
+
+__all__ = ["sum_up", "write_statement", "write_stats"]
+
+
+def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -> Summary:
+    """Return the statement and the figures of what a run has done so far."""
+    engine, reader = converter.engine, converter.reader
+    delay = converter.total_delay / max(converter.left, 1)
+    left_out = {"unclassified": reader.unclassified if run.settings.unclassified == "drop" else 0, **reader.left_out}
+    entered = engine.entered + sum(left_out.values())
+    figures = flow_figures(engine, delay, converter.fewest if converter.left else 0)
+    statement = stream_statement(
+        run.method,
+        run.settings,
+        Randomness(run.seed),
+        counts_in={"rows": entered, "users": reader.known_users},
+        counts_out={"rows": converter.left, "users": int(converter.seen.sum())},
+        dropped={"still waiting at the end": engine.waiting, **left_out, **reader.problems.counts},
+        figures=figures | {"unclassified": reader.unclassified, "input ended": int(finished)},
+        columns=tuple(c.name for c in reader.layout.form.columns),
+    )
+    if run.seed is not None:
+        statement = statement.seeded()
+    stats = {
+        "method": run.method,
+        **run.settings.to_json(),
+        "records in": entered,
+        "records out": converter.left,
+        "records waiting": engine.waiting,
+        "records unclassified": reader.unclassified,
+        "records swept": dict(reader.left_out),
+        "lines skipped": dict(reader.problems.counts),
+        "mean delay": delay,
+        "seconds": seconds,
+        "records per second": entered / max(seconds, 1e-9),
+        "waiting users per level": engine.waiting_per_level(),
+        "mean size of the query bags": figures["mean bag size"],
+        "fewest candidates": figures["fewest candidates"],
+        "categories": len(engine.tree) - (reader.unclassified == 0),
+        "users": reader.known_users,
+        "engine bytes": engine.memory,
+        "peak memory bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "finished": finished,
+    }
+    return Summary(statement, stats, finished)
+
+
+def write_stats(run: Run, summary: Summary) -> None:
+    """Write the figures, where that is asked for."""
+    if run.stats is not None:
+        write_text(run.stats, json.dumps(summary.stats, indent=2) + "\n")
+
+
+def write_statement(run: Run, converter: Converter, statement: PrivacyStatement, digest: str) -> None:
+    """Write the statement of an output with this digest, where it has a path."""
+    if run.statement_path is not None:
+        sealed = sealed_statement("stream", statement, converter.reader.layout.form, digest)
+        write_text(run.statement_path, sealed.decode())

@@ -1,0 +1,152 @@
+"""Reading a log: open, unpack, decode, recognise, and build it batch by batch.
+
+The way of one row: `compression` unpacks the file, `records` decodes it and finds the line and its values (`layout`
+says how lines are written), `builder` turns the values into codes. A stream takes the same way up to the records.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+import polars as pl
+
+from querycloak.errors import InputError
+from querycloak.logs.builder import LogBuilder
+from querycloak.logs.compression import open_source
+from querycloak.logs.decoding import Decoder, Wrapping, find_wrapping
+from querycloak.logs.formats.parquet import read_parquet
+from querycloak.logs.formats.plugins import read_as_form, read_by_plugin
+from querycloak.logs.layout import find_layout, known_layout
+from querycloak.logs.problems import LONGEST_LINE
+from querycloak.logs.read_options import ReadOptions, read_options
+from querycloak.logs.recognise import PARQUET_MAGIC, check_format
+from querycloak.logs.records import RecordReader
+from querycloak.logs.sanity import check_columns
+from querycloak.progress import QUIET, Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from querycloak.logs.form import LogForm
+    from querycloak.logs.query_log import QueryLog
+
+__all__ = ["STDIN", "guarded", "read_log", "read_with_form"]
+
+BLOCK: Final = 1 << 22
+"""Bytes read at once: what is found in them fits into the caches of a processor."""
+STDIN: Final = Path("standard input")
+
+
+def read_log(
+    path: str | Path, options: ReadOptions | None = None, *, progress: Progress = QUIET, **given: Any
+) -> QueryLog:
+    """Read a query log; "-" is standard input, and a named pipe is read like a file.
+
+    `options` says what the user knows of the log; each of them can be given by name instead, as in
+    `read_log("log.tsv", columns={"user": "uid", "query": "q"})`: see `ReadOptions`. Without them, columns are known by
+    the names that logs commonly use, and the format by content; what is not certain is asked for, not guessed, and
+    columns that look wrong are refused unless `yes=True` (`querycloak.logs.sanity`). Rows keep their order in the
+    file. What was left out or taken as missing is counted in `problems`.
+    """
+    asked = read_options(options, given)
+    check_format(asked.format)
+    with guarded(Path(path)):
+        log = read_by_plugin(Path(path), asked)
+        if log is None:
+            log = _read(Path(path), asked, None, progress)
+    check_columns(log, Path(path), asked)
+    return log
+
+
+def read_with_form(path: str | Path, form: LogForm) -> QueryLog:
+    """Read a log whose form is known, such as a release with its statement."""
+    with guarded(Path(path)):
+        log = read_as_form(Path(path), form)
+        return _read(Path(path), ReadOptions(format=form.format), form, QUIET) if log is None else log
+
+
+def _read(path: Path, options: ReadOptions, form: LogForm | None, progress: Progress) -> QueryLog:
+    shown = STDIN if str(path) == "-" else path
+    with open_source(path) as source:
+        progress.start(f"reading {shown.name}", source.size)
+        stream = _Watched(source.stream, progress)
+        first = _first_lines(stream)
+        if options.format == "parquet" or (options.format is None and first.startswith(PARQUET_MAGIC)):
+            if source.compression:
+                raise InputError.at(shown, "a Parquet file inside a compressed one; unpack it first")
+            if source.size is None:
+                raise InputError.at(shown, "a Parquet file cannot be read from a pipe; save it as a file first")
+            return read_parquet(path, options, form)
+        if not first and form is None:
+            raise InputError.at(shown, "the file is empty")
+        if form is None:
+            wrapping = find_wrapping(first, shown, options.encoding, options.format)
+            layout = find_layout(Decoder(wrapping).decode(first), shown, options, wrapping)
+        else:
+            layout = known_layout(form, Decoder(Wrapping.of(form)).decode(first), shown)
+        problems = layout.problems(shown, stop=options.on_error == "stop")
+        reader = RecordReader(layout, problems, collect=True)
+        fixed = form is not None or layout.form.format == "excite"
+        time_format = layout.form.time_format if fixed else None
+        builder = LogBuilder(reader, time_format, options.max_memory, options.category_separator)
+        data, last = first, b"\n"
+        while data:
+            builder.add(reader.read(data))
+            last, data = data, stream.read(BLOCK)
+        builder.add(reader.read(b"", final=True))
+    found = reader.form()
+    found = replace(found, time_format=builder.time_format or found.time_format, compression=source.compression)
+    return builder.finish(replace(found, last_line_end=_ends_line(last, found)))
+
+
+def _first_lines(stream: _Watched) -> bytes:
+    """Read until there is a whole line that is not blank, or what is longer than any line may be."""
+    data = stream.read(BLOCK)
+    while data and len(data) <= 2 * LONGEST_LINE and b"\n" not in data.lstrip(b"\r\n"):
+        more = stream.read(BLOCK)
+        if not more:
+            break
+        data += more
+    return data
+
+
+def _ends_line(data: bytes, form: LogForm) -> bool:
+    """Tell whether the last line of a file has a line end, by its last bytes."""
+    unit = 2 if form.encoding.startswith("utf-16") else 1
+    return any(end.encode(form.encoding) == data[-unit:] for end in ("\n", "\r")[: 1 + (form.line_end == "\r")])
+
+
+@contextmanager
+def guarded(path: Path) -> Iterator[None]:
+    """Tell in one sentence whatever goes wrong while a file is read."""
+    if "\0" in str(path):
+        raise InputError("The name of the file to read has a NUL character in it.")
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError.at(path, "there is no such file") from None
+    except IsADirectoryError:
+        raise InputError.at(path, "expected a file, found a directory") from None
+    except OSError as error:
+        raise InputError.at(path, f"cannot be read ({error.strerror or type(error).__name__})") from None
+    except MemoryError:
+        raise InputError.at(path, "does not fit into memory; use a larger machine, or split the log by user") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        # The message of the library may quote the file, so only its kind is told.
+        raise InputError.at(path, f"cannot be read as a log ({type(error).__name__})") from None
+
+
+class _Watched:
+    """A stream that tells how far it has been read."""
+
+    def __init__(self, stream: BinaryIO, progress: Progress) -> None:
+        self._stream = stream
+        self._progress = progress
+
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        self._progress.advance(len(data))
+        return data
