@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import stat
 
 import pytest
@@ -142,13 +141,6 @@ def test_outputs_never_overwrite_an_input_or_each_other(log, tmp_path):
     refused(querycloak("anonymize", log, "-o", ledger, *settings), "is also the input")
     assert ledger.read_text() == "spent"
     assert not (tmp_path / "o").exists()
-
-
-def test_a_device_is_no_output(log, tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    refused(querycloak("anonymize", log, "-o", pipe, "-m", "sweep"), "not a file")
-    assert pipe.is_fifo()
 
 
 def test_a_table_without_users_has_no_truth_and_nothing_is_written(log, tmp_path):
