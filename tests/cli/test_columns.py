@@ -122,7 +122,7 @@ def test_a_column_that_looks_wrong_stops_and_yes_goes_on(tmp_path, kind, command
 def test_the_options_are_the_same_everywhere():
     given = ["--columns", "--format", "--header", "--no-header", "--encoding", "--on-error", "--max-memory", "--yes"]
     for command in ["anonymize", "attack", "measure", "compare", "stream", "verify"]:
-        done = querycloak_process(command, "--help")
+        done = querycloak(command, "--help")
         shown = done.stdout.replace("…", "")
         for option in [*given, "--quiet"]:
             assert option in shown, (command, option)

@@ -282,7 +282,7 @@ def test_a_file_cut_between_the_two_bytes_of_a_line_end(tmp_path):
 
 
 def test_users_with_escapes_have_the_same_ids_wherever_a_piece_ends(tmp_path, monkeypatch):
-    data = b"".join(b'{"user": "u%b%d", "query": "q%d", "category": "News"}\n' % (b"\\u0061" * (i % 3 == 0), i % 50, i) for i in range(400))  # fmt: skip  # noqa: E501
+    data = b"".join(b'{"user": "u%b%d", "query": "my query %d", "category": "News"}\n' % (b"\\u0061" * (i % 3 == 0), i % 50, i) for i in range(400))  # fmt: skip  # noqa: E501
     seen = set()
     for piece in (1 << 22, 3000, 137):
         monkeypatch.setattr("querycloak.live.runner.PIECE", piece)

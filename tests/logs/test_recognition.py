@@ -164,6 +164,7 @@ class TestAmbiguousHeaders:
     def test_a_session_is_not_taken_for_a_person(self, file):
         assert "a session is not a person" in refused(file("session_id\tquery\ttime\n7\ttea\t2006\n"), header=True)
         assert "not guessed" in refused(file("session_id\tquery\n7\ttea\n"))
+        assert "a session is not a person" in refused(file("session_id\tquery\ttime\n7\ttea\t2006\n"))
 
     def test_an_id_is_not_a_user(self, file):
         assert "not guessed" in refused(file("id,query\n7,tea\n"))

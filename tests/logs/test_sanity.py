@@ -74,7 +74,7 @@ ODD = {
     "as ids and login names do": (GOOD[0], people(N, "_")),
     "the query in 0%: they look swapped": (GOOD[1], [name.partition(".")[0] for name in people(N, ".")]),
     "in one row only": ([f"{q} {i % 4}" for i, q in enumerate(GOOD[1])], people(N, " ")),
-    "as their name would be": (GOOD[0], [f"{FIRST[int(u) % 10]} {LAST[int(u) % 5]}" for u in GOOD[0]]),
+    "as their name would be": (GOOD[0], [f"{FIRST[int(u) % 10]} {LAST[int(u) // 10 % 5]}" for u in GOOD[0]]),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from typing import TextIO
 
 __all__ = ["main", "run"]
 
@@ -28,6 +29,7 @@ def main() -> None:
     from querycloak.errors import CheckFailedError, UserError
 
     usage_error = typer.BadParameter.__mro__[2]  # what typer raises for a wrong command line; it has no public name
+    output = sys.stdout
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
@@ -39,9 +41,13 @@ def main() -> None:
         _fail("There is not enough memory for this. Cut the log into parts, or use a machine with more.", 2)
     except (KeyboardInterrupt, typer.Abort):
         _fail("Interrupted; nothing was written.", 130)
+    except SystemExit:
+        # Typer wraps standard output and exits with 1 where the reader went away; here 1 means that a check failed.
+        if sys.stdout is output:
+            raise
+        _end_unread(output)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        _end_unread(output)
     except OSError as error:
         _fail(f"Cannot go on: {(error.strerror or str(error)).lower()}.", 2)
     except Exception as error:
@@ -50,6 +56,12 @@ def main() -> None:
         _fail(f"{error.format_message()} See `querycloak --help`.", 2)  # type: ignore[attr-defined]
     else:
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _end_unread(output: TextIO) -> None:
+    """End where nobody reads what is left to write."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
+    sys.exit(141)
 
 
 def _as_option(message: str) -> str:

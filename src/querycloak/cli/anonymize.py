@@ -44,7 +44,7 @@ def anonymize(
     truth: Annotated[
         Path | None,
         typer.Option(
-            help="Also write which original user each published id stands for, to keep score of attacks. "
+            help="Also write which original user is behind each published id, to keep score of attacks. "
             "This file undoes the release: mode 0600, never share it.",
             show_default=False,
         ),

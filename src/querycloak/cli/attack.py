@@ -60,7 +60,7 @@ def attack(
         if len(published.log) == 0:
             raise UserError(f"{release} is empty: there is nothing to attack.")
         if truth is None and published.kind != "counts":
-            raise UserError("Give the release's truth with --truth FILE: without it nobody can keep score.")
+            raise UserError("The attacks need the release's truth to keep score: add --truth FILE.")
         results = bench.attack(published, only.split(",") if only else None, seed)
     if as_json:
         print_json(results)

@@ -24,7 +24,9 @@ DirectoryOption = Annotated[
 ResolverOption = Annotated[
     Path | None,
     typer.Option(
-        "--resolver", help="Query and URL, a line each: the site of queries without a click.", show_default=False
+        "--resolver",
+        help="Pairs of query and URL, one per line: the site of queries without a click.",
+        show_default=False,
     ),
 ]
 SeedOption = Annotated[

@@ -11,7 +11,7 @@ __all__ = ["short_summary"]
 
 
 def short_summary(found: Summary) -> str:
-    """Return the lines that stand at the end of a run."""
+    """Return the lines that end a run."""
     s = found.stats
     skipped, swept = (sum(s[which].values()) for which in ("lines skipped", "records swept"))
     head = "done" if found.finished else "stopped"

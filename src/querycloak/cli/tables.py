@@ -16,7 +16,7 @@ __all__ = ["attack_rows", "measure_rows", "print_json", "print_table"]
 
 
 def attack_rows(results: Sequence[AttackResult]) -> list[list[str]]:
-    """One line an attack."""
+    """Return one line per attack."""
     return [
         [
             r.attack,
@@ -31,7 +31,7 @@ def attack_rows(results: Sequence[AttackResult]) -> list[list[str]]:
 
 
 def measure_rows(scores: Sequence[Score]) -> list[list[str]]:
-    """One line a measure."""
+    """Return one line per measure."""
     return [[s.measure, f"{s.value:.4f}", s.better] for s in scores]
 
 

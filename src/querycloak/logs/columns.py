@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["ROLES", "assign", "by_position", "guess", "is_header", "shown_name"]
+__all__ = ["ROLES", "assign", "by_position", "guess", "is_header", "session_hint", "shown_name"]
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
@@ -126,9 +126,10 @@ def _candidates(role: Role, names: Sequence[str]) -> list[str]:
 
 def _ambiguous(role: Role, candidates: Sequence[str], path: Path) -> InputError:
     """Ask which; the names are common ones, so that showing them shows no data."""
+    example = candidates[-1] if role == "query" else candidates[0]  # `query` may be the engine's request
     problem = (
         f"{len(candidates)} columns may be the {role}: {', '.join(candidates)}; say which, as in "
-        f"--columns {role}={candidates[0]}"
+        f"--columns {role}={example}"
     )
     return InputError.at(path, problem)
 
@@ -137,13 +138,19 @@ def _lacking(lacking: Sequence[Role], names: Sequence[str], left: Sequence[str],
     """Say which roles no column has, what there is, and what to type."""
     asked = ",".join(f"{role}=NAME" for role in lacking)
     problem = f"no column is known to be the {' or the '.join(lacking)}; say which, as in --columns {asked}"
-    if "user" in lacking and any(_plain(n) in SESSIONS for n in left):
-        problem += " (a session is not a person: user=session_id protects sessions, and who has many is one in many)"
+    if "user" in lacking:
+        problem += session_hint(left)
     if not shown:
         return f"{problem}; the first line has {len(names)} fields"
     plain = [name for name in names if _NAME.fullmatch(name)][:40]
     more = f" and {len(names) - len(plain)} more" if len(plain) < len(names) else ""
     return f"{problem}; there are: {', '.join(plain)}{more}"
+
+
+def session_hint(names: Sequence[str]) -> str:
+    """Return a remark on a column of sessions, where there is one."""
+    found = next((name for name in names if _plain(name) in SESSIONS), None)
+    return "" if found is None else f" ({found} is not taken unasked: a session is not a person, who may have many)"
 
 
 def _refuse_duplicates(names: Sequence[str], path: Path) -> None:

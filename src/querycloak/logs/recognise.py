@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from querycloak.errors import InputError, UnknownNameError
-from querycloak.logs.columns import assign, by_position, is_header, shown_name
+from querycloak.logs.columns import assign, by_position, is_header, session_hint, shown_name
 from querycloak.logs.form import LogForm
 from querycloak.logs.formats.aol import aol_form, looks_like_aol
 from querycloak.logs.formats.excite import excite_form, looks_like_excite
@@ -104,7 +104,7 @@ def _not_recognised(fields: list[str], path: Path, name: str) -> str:
     known = [shown_name(i, fields, None, header=True) for i in range(len(fields))]
     common = [field for field, shown in zip(fields, known, strict=True) if field == shown]
     if is_header(fields) or len(common) > 1:
-        found += f", of which {', '.join(common)} are known"
+        found += f", of which {', '.join(common)} are known{session_hint(fields)}"
     command = f"querycloak anonymize {path.name} -o release.{name} --method sweep"
     return (
         f"the first line has {found}, and does not say by common names which column is the user and which the query; "

@@ -117,7 +117,8 @@ def _problems(log: QueryLog, *, whole: bool) -> Iterator[tuple[str, str]]:
         if single < min(FEWEST_SINGLE, single_users):
             seen = f"has {len(log.queries):,} different values, {single:.0%} of them in one row only"
             yield "query", f"{seen}, and the user {users:,} and {single_users:.0%}: they look swapped"
-    if n >= 3 * users and users >= 10 and (constant := _one_query(log)) > MOST_ONE_QUERY:
+    several = users >= 10 and n >= 3 * users and 2 * len(log.queries) >= users  # names differ, topics do not
+    if several and (constant := _one_query(log)) > MOST_ONE_QUERY:
         yield "query", f"is the same in all rows of a user for {constant:.0%} of the users, as their name would be"
     bad = log.problems.get(BAD_TIME, 0)
     if bad > MOST_BAD_TIMES * n:
