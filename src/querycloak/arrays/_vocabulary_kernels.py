@@ -1,4 +1,16 @@
-"""Byte strings to codes: a table of open addressing, whose slots tell most strings apart without a look at the text."""
+"""Byte strings to codes: a hash table with open addressing, whose slots tell most strings apart without their text.
+
+.. code-block:: text
+
+    slots  uint64[2^k, 2]   HASH  TAG        TAG = 0: the slot is free
+           slot 5:          h(tea) | (code + 1) << 8 | length, at most 255
+    ends   int64            [0]: number of codes n;  [c + 1]: where the text of code c ends in `texts`
+    texts  uint8            the texts in the order of their codes, without anything between: t e a c u p ...
+
+At most five of eight slots are taken, so that a search is short. A text is looked for from the slot that its hash names,
+slot after slot, until it is found or a slot is free. The caller owns the arrays and makes larger ones where there is no
+room; a text that is there never moves.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +26,11 @@ Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
-# columns of slots: hash of the text; 0 = free, else code + 1 and, in the lowest byte, the length, at most 255
+# columns of slots
 HASH, TAG = 0, 1
-SHORT = 8  # a text of fewer bytes is told by its hash alone: hashing is then one to one
+SHORT = 8  # a text of fewer bytes is known by its hash alone: for these, hashing is one to one
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
-FULL = 255
+FULL = 255  # a length that means this or more
 
 
 @inlined_kernel
@@ -40,7 +52,7 @@ def _mix(word: np.uint64) -> np.uint64:
 
 @inlined_kernel
 def _hash(data: Bytes, begin: int, end: int, key: np.uint64) -> np.uint64:
-    """Hash a text; without the key nobody can write texts that all fall into one place."""
+    """Hash a text; without the key nobody can write texts that all fall into one slot."""
     length = end - begin
     if length < SHORT:
         word = np.uint64(length) << np.uint64(56)
@@ -81,7 +93,7 @@ def code_texts(
     ends: Int64s,
     texts: Bytes,
 ) -> int:
-    """Code byte strings by first appearance; an empty one is -1. Stops where there is no room, and gives how far.
+    """Code byte strings by first appearance; an empty one is -1. Stops where there is no room, and returns how far.
 
     source = data, spans int32[n, *], column: begin and end of each text, in that column and the next; `rows` = which of
     them. code int32[n]: those >= 0 are left alone. slots uint64[power of 2, 2], see above; ends int64 = number of
@@ -97,9 +109,9 @@ def code_texts(
             continue
         h = _hash(data, begin, end, key)
         size = np.uint64(min(FULL, length))
-        place = np.int64(h) & mask
+        slot = np.int64(h) & mask
         while True:
-            tag = slots[place, TAG]
+            tag = slots[slot, TAG]
             if tag == 0:
                 known = ends[0]
                 last = ends[known] if known > 0 else 0
@@ -107,16 +119,16 @@ def code_texts(
                     return r
                 for t in range(np.uint64(length)):  # unsigned: compiled to a copy of many bytes at once
                     texts[np.uint64(last) + t] = data[np.uint64(begin) + t]
-                slots[place, HASH], slots[place, TAG] = h, np.uint64(known + 1) << np.uint64(8) | size
+                slots[slot, HASH], slots[slot, TAG] = h, np.uint64(known + 1) << np.uint64(8) | size
                 ends[0], ends[known + 1] = known + 1, last + length
                 code[i] = known
                 break
-            if slots[place, HASH] == h and tag & np.uint64(255) == size:
+            if slots[slot, HASH] == h and tag & np.uint64(255) == size:
                 c = np.int64(tag >> np.uint64(8)) - 1
                 if length < SHORT or _equal(data, begin, end, texts, ends[c] if c > 0 else 0, ends[c + 1]):
                     code[i] = c
                     break
-            place = (place + 1) & mask
+            slot = (slot + 1) & mask
     return len(rows)
 
 
@@ -127,10 +139,10 @@ def move_slots(old: Words, slots: Words) -> None:
     for i in range(len(old)):
         if old[i, TAG] == 0:
             continue
-        place = np.int64(old[i, HASH]) & mask
-        while slots[place, TAG] != 0:
-            place = (place + 1) & mask
-        slots[place, HASH], slots[place, TAG] = old[i, HASH], old[i, TAG]
+        slot = np.int64(old[i, HASH]) & mask
+        while slots[slot, TAG] != 0:
+            slot = (slot + 1) & mask
+        slots[slot, HASH], slots[slot, TAG] = old[i, HASH], old[i, TAG]
 
 
 @kernel
@@ -139,7 +151,7 @@ def write_digits(numbers: Words, base: int, texts: Bytes) -> None:
     width = texts.shape[1]
     for i in range(len(numbers)):
         rest = numbers[i]
-        for place in range(width - 1, -1, -1):
+        for at in range(width - 1, -1, -1):
             digit = rest % np.uint64(base)
             rest //= np.uint64(base)
-            texts[i, place] = digit + np.uint64(48 if digit < 10 else 87)
+            texts[i, at] = digit + np.uint64(48 if digit < 10 else 87)

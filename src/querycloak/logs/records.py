@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -65,6 +66,11 @@ class RecordBatch:
     def good(self) -> Int32s:
         """int32: the rows of good records."""
         return np.flatnonzero(self.status == kernels.GOOD).astype(np.int32)
+
+    @cached_property
+    def is_ascii(self) -> bool:
+        """No byte is outside ASCII."""
+        return self.data.isascii()
 
     def until(self, end: int) -> RecordBatch:
         """Return the first records."""
@@ -139,7 +145,7 @@ class RecordReader:
                 self.problems.count(kernels.TOO_LONG)
             self._rest, self._skipping = b"", True
         batch = RecordBatch(data, array, found.rows[:n], found.spans[:n], found.how[:n], problem)
-        if not data.isascii():
+        if not batch.is_ascii:
             self._check_text(batch, consumed)
         if self.layout.is_json:
             self._check_json(batch, consumed)
@@ -154,7 +160,7 @@ class RecordReader:
         escaped = batch.how[rows, column] == kernels.ESCAPED
         odd = escaped.copy()
         if column == kernels.USER:
-            find_odd(batch.array, batch.spans, 2 * column, rows, batch.data.isascii(), odd)
+            find_odd(batch.array, batch.spans, 2 * column, rows, batch.is_ascii, odd)
         spans, at = batch.spans, 2 * column
         if escaped.any():  # with its quote, a value that has escapes is told from one that only looks like it
             spans, at = batch.spans[:, at : at + 2].copy(), 0
@@ -189,7 +195,7 @@ class RecordReader:
             if kernels.GOOD < kind <= kernels.BAD_PATH:
                 self.problems.count(kind, times)
         if problem is None and len(status):
-            self._line += batch.data.count(b"\n", 0, int(batch.rows[-1, kernels.END]))
+            self._line += kernels.count_lines(batch.array[: batch.rows[-1, kernels.END]])
         return end, problem
 
     def texts(self, batch: RecordBatch, column: int) -> pl.Series:

@@ -33,6 +33,8 @@ VERSION: Final = 2
 """of the statement file"""
 SUFFIX: Final = ".statement.json"
 LONGEST_STATEMENT: Final = 1 << 24
+LATER_FIELDS: Final = {"encoding": "utf-8", "separator": ",", "json_array": False}
+"""Fields of the form that came later, with what they mean where they are missing: older digests are without them."""
 
 
 class StatementFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -140,7 +142,9 @@ def _read_statement_file(path: Path, release: Path) -> StatementFile:
 
 def _plain(file: StatementFile) -> dict[str, Any]:
     """Return the file as plain values; numbers of NumPy become Python's."""
-    return dict(msgspec.to_builtins(file, enc_hook=lambda value: value.item()))
+    plain = dict(msgspec.to_builtins(file, enc_hook=lambda value: value.item()))
+    plain["form"] = {name: value for name, value in plain["form"].items() if LATER_FIELDS.get(name, ...) != value}
+    return plain
 
 
 def _with_numbers(log: QueryLog) -> QueryLog:
