@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -17,7 +18,7 @@ from stream_logs import as_tsv, rows
 
 from querycloak.arrays.checks import BadStateError
 from querycloak.arrays.vocabulary import ByteCodes, Vocabulary
-from querycloak.errors import InputError
+from querycloak.errors import InputError, OutputError
 from querycloak.live import runner
 from querycloak.live.container import HEAD, MAGIC, read_container, write_container
 from querycloak.live.runner import Run, run_stream
@@ -25,7 +26,7 @@ from querycloak.methods.stream.stream_statement import StreamSettings
 from querycloak.methods.stream.sweeping import AskedEnough
 
 
-class Stop(Exception):
+class StopError(Exception):
     pass
 
 
@@ -53,11 +54,11 @@ def started(tmp_path_factory):
         save(self, saved)
         done.append(1)
         if len(done) == 2:
-            raise Stop
+            raise StopError
 
     with patch.context() as dead:
         dead.setattr(runner.Checkpoint, "save", dying)
-        with pytest.raises(Stop):
+        with pytest.raises(StopError):
             run_stream(run)
     yield run, (folder / "state" / "state").read_bytes(), run.output.read_bytes(), whole
     patch.undo()
@@ -135,7 +136,7 @@ def header(text, payload=b""):
     ],
 )
 def test_no_container(started, state):
-    with pytest.raises(InputError, match="the checkpoint cannot be read.*remove it to begin again"):
+    with pytest.raises(InputError, match=r"the checkpoint cannot be read.*remove it to begin again"):
         go_on(started, state)
 
 
@@ -207,12 +208,8 @@ def test_crafted_values_are_refused_or_harmless(started, data):
     inner[path[-1]] = data.draw(
         st.sampled_from([-1, 0, 1, 1 << 31, 1 << 62, 1 << 63, 1 << 90, 1.5, "x", None, [], {}, True])
     )
-    try:
+    with contextlib.suppress(InputError, OutputError):  # the latter where the output is shorter than it says
         go_on(started, sealed(arrays, values))
-    except InputError:
-        return
-    except Exception as error:
-        assert type(error).__name__ == "OutputError", error  # the output is shorter than it says
 
 
 def test_a_link_is_not_followed(started, tmp_path):

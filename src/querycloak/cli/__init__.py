@@ -13,10 +13,13 @@ __all__ = ["main", "run"]
 
 def run() -> None:
     """Be the command `querycloak`: a signal ends this process from here on, even while the rest is imported."""
-    from querycloak.cli.interrupts import end_on_signals
+    from querycloak.cli.interrupts import end_on_signals, ignore_signals
 
     end_on_signals()
-    main()
+    try:
+        main()
+    finally:
+        ignore_signals()
 
 
 def main() -> None:

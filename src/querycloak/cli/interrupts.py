@@ -16,7 +16,7 @@ import sys
 import threading
 from typing import Final
 
-__all__ = ["end_on_signals"]
+__all__ = ["end_on_signals", "ignore_signals"]
 
 WORDS: Final = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 SHOWN: Final = 3
@@ -32,6 +32,12 @@ def end_on_signals() -> None:
             signal.signal(number, lambda *_: None)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)
     threading.Thread(target=_wait, args=(read,), name="signals", daemon=True).start()
+
+
+def ignore_signals() -> None:
+    """Let nothing interrupt the last milliseconds: the work is done, and Python is shutting down."""
+    for number in WORDS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _wait(read: int) -> None:
