@@ -77,7 +77,7 @@ def test_compare_says_whose_option_a_stray_one_is(tmp_path):
     words = ["compare", tmp_path / "log.tsv", "--methods", "sweep", "-o", tmp_path / "out"]
     refused(querycloak(*words, "--epsilon", "3"), "--epsilon is an option of", "not among --methods")
     refused(querycloak(*words, "--hold=3"), "--hold is an option of self-adjusting")
-    refused(querycloak(*words, "--nonsense", "3"), "No such option: --nonsense")
+    refused(querycloak(*words, "--nonsense", "3"), "There is no option of compare '--nonsense'")
 
 
 def test_generate_writes_log_directory_and_truth(tmp_path):
