@@ -36,10 +36,10 @@ def known_queries(
 ) -> list[AttackResult]:
     """Attack with 1, 2, 5 and 10 known queries, and with half of each user's log.
 
-    Targets are the published users. Queries are drawn without repetition from the user's query events; a user with
-    fewer gives all. A published log scores by the known queries, and words of them, that it holds, rare ones weighing
-    more; in a generalized release, by the items that cover the concepts of the known queries. Among equals the attacker
-    guesses.
+    Targets are the published users. The known queries are drawn without repetition from the user's query events; of a
+    user with fewer, all are known. A published log is scored by how many known queries, and words of them, it has; rare
+    ones weigh more. In a generalized release it is scored by the items that are at or above the concepts of the known
+    queries. Among logs with equal scores the attacker guesses.
     """
     if release.holds_concepts:
         assert concepts is not None
@@ -64,12 +64,12 @@ def _attack(
     """float64[targets]: the chance of finding each published user from m of its queries (None = half of them)."""
     events = np.flatnonzero(log.event & (owner[log.user] >= 0))
     shuffled = events[random.permutation(len(events))]
-    by_user = shuffled[np.argsort(log.user[shuffled], kind="stable")]  # in random order inside each user
+    by_user = shuffled[np.argsort(log.user[shuffled], kind="stable")]  # in random order within each user
     user = log.user[by_user]
     first = np.searchsorted(user, user)
-    place = np.arange(len(user)) - first
+    rank = np.arange(len(user)) - first
     limit = np.bincount(log.user[events], minlength=len(log.users))[user] / 2 if m is None else m
-    taken = by_user[place < np.maximum(limit, 1)]
+    taken = by_user[rank < np.maximum(limit, 1)]
     targets, target = np.unique(log.user[taken], return_inverse=True)
     known = features.known(target.astype(np.int64), log.query[taken], len(targets))
     return chance_of_match(known, features.published, owner[targets], features.size, cosine=False)

@@ -1,4 +1,4 @@
-"""Personal identifiers left in a release: mail, phone, card, social-security numbers, addresses, own-name searches."""
+"""Personal identifiers left in a release: mail, phone, card and social-security numbers, addresses, own names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OWN_NAME: Final = (
     r"^(?:my name is|i am|who is|find) [a-z]+ [a-z]+$"
     r"|^[a-z]+ [a-z]+ (?:obituary|genealogy|family tree|home address|phone number|arrest record|born [0-9]{4})\b"
 )
-"""Forms of queries by which people look up themselves or someone they know."""
+"""Patterns of queries by which people look up themselves or someone they know."""
 
 
 def personal_identifiers(
@@ -31,7 +31,7 @@ def personal_identifiers(
     random: Randomness,  # noqa: ARG001
     progress: Progress = QUIET,
 ) -> AttackResult:
-    """Return the share of published rows that hold an identifier, by pattern; the details give each kind."""
+    """Return the share of published rows that contain an identifier, found by patterns; the details have each kind."""
     progress.start("attack: personal identifiers")
     mask = find_identifiers(release.log.queries)[release.log.query]
     own_name = release.log.queries.str.to_lowercase().str.contains(OWN_NAME).to_numpy().astype(np.bool_)

@@ -1,4 +1,4 @@
-"""Record linkage: an attacker with the whole log links each published user to whom it shares most queries with."""
+"""Record linkage: link each published user to the original users with most queries in common, knowing the whole log."""
 
 from __future__ import annotations
 

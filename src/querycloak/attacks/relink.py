@@ -1,4 +1,4 @@
-"""Half-split relink: with the first half of a user's log in clear, find the user in a release of the second half."""
+"""Half-split relink: find a user in a release of the second half of the log, knowing the first half in clear."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ __all__ = ["halves", "relink"]
 
 
 def halves(log: QueryLog) -> tuple[QueryLog, QueryLog]:
-    """Cut each user's log in half by time (by order of rows where there is none); the first half is the smaller one.
+    """Split each user's log in half by time, or by the order of rows where there are no times.
 
-    The rows of one query event stay together. Users with one query event are in the second half only.
+    Of an odd number of query events, the second half has one more; a user with one event is in the second half only.
+    The rows of one event stay together.
     """
     first_row = np.flatnonzero(log.event)
     event = np.searchsorted(first_row, log.event_row)  # event of each row
@@ -34,10 +35,10 @@ def halves(log: QueryLog) -> tuple[QueryLog, QueryLog]:
     user = log.user[first_row]
     order = np.lexsort((first_row, time, user))
     ordered = user[order]
-    place = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
+    rank = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
     size = np.bincount(user, minlength=len(log.users))[ordered]
     early = np.zeros(len(first_row), dtype=np.bool_)
-    early[order] = place < size // 2
+    early[order] = rank < size // 2
     is_early = early[event] if len(event) else np.zeros(0, dtype=np.bool_)
     return log.take(is_early), log.take(~is_early)
 
@@ -53,8 +54,8 @@ def relink(
 ) -> AttackResult:
     """Find each user of `known` in the release by the nearest neighbour in TF-IDF over words (cosine).
 
-    In a generalized release the features are its items, against the concepts of the known queries and their ancestors.
-    Users with fewer than `min_events` known query events are no targets.
+    In a generalized release the features are its items, compared with the concepts of the known queries and their
+    ancestors. Users with fewer than `min_events` known query events are not attacked.
     """
     progress.start("attack: relink")
     if release.holds_concepts:

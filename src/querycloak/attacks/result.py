@@ -13,7 +13,7 @@ class AttackResult:
 
     attack: str
     rate: float
-    """share of targets that the attacker named rightly (expected, where it guesses among equals)"""
+    """share of targets that the attacker names correctly; the expected share where it guesses among equal scores"""
     low: float
     high: float
     """95 % interval of the rate"""

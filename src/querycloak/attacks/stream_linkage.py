@@ -1,7 +1,7 @@
 """Stream linkage: the attackers of Pàmies-Estrems & Garcia-Alfaro (2023), and one who bets on the most active user.
 
-All of them see the published stream in order, and know the settings and the categories. Each names a user for a
-published query, never the one it was published under.
+All of them see the published stream in order, and know the settings and the categories. For each published query they
+name a user, never the one under whom it was published.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TENTH = 10
 
 
 class Engine(Protocol):
-    """The anonymizer's engine, which the attacker runs himself."""
+    """The anonymizer's engine, which the attacker runs too."""
 
     tree: CategoryTree
 
@@ -47,7 +47,7 @@ Engines = Callable[..., Engine]
 def simple_linkage(user: Int32s, paths: RowPaths, k: int, depth: int, random: Randomness, engines: Engines) -> Int32s:
     """Algorithm 2: pair at random inside each node of a fixed depth, while it has more than k users.
 
-    Gives the user named for each row, int32[n], -1 where none was.
+    Returns the user named for each row, int32[n]; -1 where no user was named.
     """
     return _linked(engines("fixed-depth", k, depth, random=random, eager=True), user, paths)
 
@@ -55,7 +55,7 @@ def simple_linkage(user: Int32s, paths: RowPaths, k: int, depth: int, random: Ra
 def full_linkage(
     user: Int32s, paths: RowPaths, k: int, depth: int, random: Randomness, engines: Engines, hold: int = 0
 ) -> Int32s:
-    """Algorithm 3: the anonymizer's own machine, fed with what it published."""
+    """Algorithm 3: run the anonymizer's own engine on what it published."""
     return _linked(engines("self-adjusting", k, depth, hold=hold, random=random), user, paths)
 
 
@@ -69,8 +69,8 @@ def _linked(machine: Engine, user: Int32s, paths: RowPaths) -> Int32s:
 def activity_guesses(user: Int32s, paths: RowPaths, k: int, depth: int) -> Int32s:
     """Name the user with the most records so far in the branch, other than the published one.
 
-    The branch is the deepest in which more than k users have been seen, as the anonymizer's is. At least k candidates
-    do not mean that each is as likely as the others where activity is skewed: this attacker makes use of it.
+    The branch is the deepest in which more than k users have been seen, as in the anonymizer. Where some users are much
+    more active than others, k candidates are not equally likely: this attacker makes use of that.
     """
     tree = CategoryTree(depth)
     node = paths.nodes(tree)
@@ -93,10 +93,10 @@ def stream_linkage(
     release_paths: PathsOf,
     stream_engines: Engines,
 ) -> list[AttackResult]:
-    """Run the three attackers; a target is a published record, and a record for which none is named counts as missed.
+    """Run the three attackers. A target is a published record; one for which no user is named counts as missed.
 
-    Details: the rate over the records of the tenth of the users who asked least, and of those who asked most; the
-    share of records for which a user was named; and 1/k, what blind choice among k candidates would reach.
+    Details: the rate over the records of the tenth of the users who asked least, and of the tenth who asked most; the
+    share of records for which a user was named; and 1/k, the rate of a random choice among k candidates.
     """
     truth = release.truth
     assert truth is not None

@@ -29,7 +29,7 @@ def uniqueness(
     random: Randomness,  # noqa: ARG001
     progress: Progress = QUIET,
 ) -> list[AttackResult]:
-    """Count, in the release alone, what singles a published user out. No original log is needed.
+    """Count, from the release alone, what singles a published user out. No original log is needed.
 
     `unique queries`: share of the distinct published queries that only one id has. `unique pairs`: share of the
     published users with two queries that no other published user has both of.

@@ -14,7 +14,7 @@ The memory:
              a personal query:    | template          | 4 * user + person              |
 
 What holds between two events of a user: times are strictly ascending; key[0 .. i - 1] are the user's queries so far,
-which repetitions are drawn from; place[j] is where interest j is now, at or below home[j], its topic.
+which repetitions are drawn from; focus[j] is the concept of interest j now, at or below home[j], its topic.
 """
 
 from __future__ import annotations
@@ -318,10 +318,10 @@ def _one_user(
         home[i] = world.topics[_below(state, len(world.topics))]
         anchors[i] = _anchor(state, world, home[i], extent[i])
         rank[i + 1] = rank[i] + 1.0 / (i + 1)
-    place = anchors[:held].copy()
+    focus = anchors[:held].copy()
     pool = np.empty(0, dtype=np.int64)
     if habits.concepts:
-        pool = _own_pool(state, world, habits, place)
+        pool = _own_pool(state, world, habits, focus)
     opens = np.empty(n, dtype=np.bool_)
     sessions = 0
     for i in range(n):
@@ -336,9 +336,9 @@ def _one_user(
             session += 1
             now = max(begins[session], now + 1)
             interest = _pick(state, rank, 0, held)
-            if _uniform(state) < habits.drift and place[interest] != home[interest]:
-                above = int(world.parent[place[interest]])
-                place[interest] = _anchor(state, world, above, int(extent[interest]))
+            if _uniform(state) < habits.drift and focus[interest] != home[interest]:
+                above = int(world.parent[focus[interest]])
+                focus[interest] = _anchor(state, world, above, int(extent[interest]))
         else:
             now += 1 + int(-90.0 * np.log(1.0 - _uniform(state)))
         time[i] = now
@@ -351,7 +351,7 @@ def _one_user(
             key[i], kind[i] = key[_below(state, i)], REPEATED
             continue
         if not opens[i] and habits.concepts == 0 and _uniform(state) < habits.reformulate:
-            changed, how = _reformulate(state, world, place[interest], key[i - 1], terms)
+            changed, how = _reformulate(state, world, focus[interest], key[i - 1], terms)
             if how >= 0:
                 key[i], kind[i] = changed, how
                 continue
@@ -367,7 +367,7 @@ def _one_user(
             if habits.concepts:
                 count = _from_pool(state, pool, terms, count)
             else:
-                count = _distinct(state, world, place[interest], terms, count)
+                count = _distinct(state, world, focus[interest], terms, count)
             key[i], kind[i] = _phrase(state, world, terms, count), OWN
     last = habits.days * _DAY - 1
     late = min(max(time[n - 1] - last, 0), time[0])

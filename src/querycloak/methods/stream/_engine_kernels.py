@@ -5,7 +5,7 @@ the set of v with all nodes below it. The *chain* of a node = its sets from the 
 the cut depth the last branch is its own set). A *record* is a waiting query; a *token* is a waiting user.
 
 The memory. Every array is int32 unless it says otherwise; the owner of all is `StreamEngine`, which alone replaces them
-with longer ones, between two calls of `run`. "bag" stands for three columns, START, SIZE, CAPACITY, of a list of items.
+with longer ones, between two calls of `run`. A "bag" is a list of items, in three columns: START, SIZE, CAPACITY.
 
     nodes    [node]    LENGTH of the chain | RECORDS bag | TOKENS bag | CHAIN: set, set, … (-1 past LENGTH)
     tally    [set]     COUNT of tokens | INDEXED, 0 or 1
