@@ -112,7 +112,17 @@ def test_a_small_stream_is_published_alike_interpreted_and_compiled(kind, option
         published = []
         for limit in (jit.SMALL_INPUT, 0):
             monkeypatch.setattr(jit, "SMALL_INPUT", limit)
-            words = ["-i", tmp_path / "log", "-o", tmp_path / f"out{limit}", "--seed", seed, "--on-error", "skip"]
+            words = [
+                "-i",
+                tmp_path / "log",
+                "-o",
+                tmp_path / f"out{limit}",
+                "--seed",
+                seed,
+                "--on-error",
+                "skip",
+                "--yes",
+            ]
             done = querycloak("stream", *words, *options)
             assert done.returncode == 0, done.stderr
             published.append((tmp_path / f"out{limit}").read_bytes())

@@ -7,7 +7,7 @@
     ends   int64            [0]: number of codes n;  [c + 1]: where the text of code c ends in `texts`
     texts  uint8            the texts in the order of their codes, without anything between: t e a c u p ...
 
-At most five of eight slots are taken, so that a search is short. A text is looked for from the slot that its hash names,
+At most five of eight slots are taken, so that a search is short. A text is looked for from the slot of its hash on,
 slot after slot, until it is found or a slot is free. The caller owns the arrays and makes larger ones where there is no
 room; a text that is there never moves.
 """

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from querycloak.arrays.jit import inlined_kernel, kernel
 
+INTERPRET_SMALL = True  # the work grows with the rows alone (arrays/jit.py)
+
 Bytes = npt.NDArray[np.uint8]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querycloak import PrivacyStatement, Release, Settings, __version__, setting
-from querycloak.releases.publish import count_in, count_out, publish
+from querycloak import PrivacyStatement, Settings, __version__, setting
+from querycloak.releases.publish import Evidence, publish_log
+from querycloak.releases.table import count_in, count_out, under_new_ids
 
 if TYPE_CHECKING:
-    from querycloak import Progress, QueryLog, Randomness
+    from querycloak import Progress, QueryLog, Randomness, Release
 
 __all__ = ["PopularQueries", "popular_queries"]
 
@@ -40,7 +41,7 @@ def popular_queries(log: QueryLog, settings: PopularQueries, random: Randomness,
     is_rare = log.event & rare[log.query]
     is_unpopular = log.event & ~is_rare & ~popular[log.query]
     keep = np.flatnonzero(log.event & ~is_rare & ~is_unpopular)
-    published, truth = publish(log, log.user[keep], log.query[keep], random)
+    published, truth, _ = under_new_ids(log, log.user[keep], log.query[keep], random)
     statement = PrivacyStatement(
         method="popular-queries",
         settings=settings.to_json(),
@@ -48,6 +49,7 @@ def popular_queries(log: QueryLog, settings: PopularQueries, random: Randomness,
         model="none",
         parameters={},
         unit="none",
+        text_users=settings.min_query_users,
         covers=(),
         does_not_cover=(
             "all queries of a user stay under one id: who knows some of a user's queries can find the rest",
@@ -64,4 +66,4 @@ def popular_queries(log: QueryLog, settings: PopularQueries, random: Randomness,
             f"not among the {settings.top} most popular": int(is_unpopular.sum()),
         },
     )
-    return Release(published, statement, truth)
+    return publish_log(published, statement, truth, Evidence(log))  # the gate: checks what the statement promises
