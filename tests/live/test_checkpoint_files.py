@@ -276,7 +276,16 @@ def test_counts_of_users_there_and_back(records, least, batch):
 
 @pytest.mark.parametrize(
     ("users", "pairs"),
-    [([1], []), ([0], [1 << 32]), ([1], [2 << 32]), ([1], [5]), ([1], [1 << 32 | 9]), ([3], []), ([-1], []), ([1, 1, 1], [])],
+    [
+        ([1], []),
+        ([0], [1 << 32]),
+        ([1], [2 << 32]),
+        ([1], [5]),
+        ([1], [1 << 32 | 9]),
+        ([3], []),
+        ([-1], []),
+        ([1, 1, 1], []),
+    ],
 )
 def test_counts_of_users_that_cannot_be(users, pairs):
     with pytest.raises(BadStateError):

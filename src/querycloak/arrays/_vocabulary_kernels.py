@@ -7,9 +7,9 @@
     ends   int64            [0]: number of codes n;  [c + 1]: where the text of code c ends in `texts`
     texts  uint8            the texts in the order of their codes, without anything between: t e a c u p ...
 
-At most five of eight slots are taken, so that a search is short. A text is looked for from the slot that its hash names,
-slot after slot, until it is found or a slot is free. The caller owns the arrays and makes larger ones where there is no
-room; a text that is there never moves.
+At most five of eight slots are taken, so that a search is short. A search begins at the slot that the hash names and
+goes from slot to slot until the text is found or a slot is free. The caller owns the arrays and makes larger ones where
+there is no room; a text that is there never moves.
 """
 
 from __future__ import annotations
