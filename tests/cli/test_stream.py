@@ -119,7 +119,7 @@ def test_a_live_stream_lets_out_what_came_before_a_bad_line(tmp_path):
     lines = [f"u{i}\tquery {i}\tTop/News\n".encode() for i in range(12)]
     out, errors = process.communicate(b"user\tquery\tcategory\n" + b"".join([*lines, b"bad\n", *lines]), timeout=120)
     assert process.returncode == 2
-    assert b"standard input, line 14: a wrong number of fields" in errors
+    assert b"standard input, line 14: expected 3 tab-separated fields, found 1" in errors
     assert len(out.splitlines()) == 11
     assert json.loads((tmp_path / "stats.json").read_text())["records out"] == 10
     statement = json.loads((tmp_path / "s.json").read_text())["statement"]
@@ -165,8 +165,8 @@ def test_a_file_that_was_not_read_to_its_end_is_no_success(tmp_path):
 
 def test_a_failed_run_leaves_no_statement_of_an_earlier_one(log, tmp_path):
     assert querycloak("stream", "-i", log, "-o", tmp_path / "out.tsv").returncode == 0
-    (tmp_path / "odd.tsv").write_text("user\tquery\tcategory\nu1\tq\tA\n" + "x" * 300_000)
-    refused(querycloak("stream", "-i", tmp_path / "odd.tsv", "-o", tmp_path / "out.tsv"), "longer than")
+    (tmp_path / "odd.tsv").write_text("user\tquery\tcategory\nu1\tq\tA\n" + "x" * 1_200_000)
+    refused(querycloak("stream", "-i", tmp_path / "odd.tsv", "-o", tmp_path / "out.tsv"), "a line of more than")
     statement = json.loads((tmp_path / "out.tsv.statement.json").read_text())["statement"]
     assert statement["counts_in"]["rows"] == 1
 

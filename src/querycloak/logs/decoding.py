@@ -117,7 +117,9 @@ class Decoder:
 
         `inside` = all that was decoded is done with; else what comes next is the begin of a line, the first or not.
         """
-        return [int(n) for n in self._array] if inside or self._array[2] else [int(begun), 0, 0, int(begun)]
+        if self._array[2]:
+            return [0, 0, 1, 0]
+        return [int(n) for n in self._array] if inside else [int(begun), 0, 0, int(begun)]
 
     def decode(self, data: bytes, *, final: bool = False) -> bytes:
         """Return the text of some bytes; after the final ones nothing comes."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.checks import Count, read_plain
 from querycloak.arrays.vocabulary import BROKEN, Vocabulary, sliced_texts
 from querycloak.errors import InputError
 from querycloak.logs import _records_kernels as kernels
@@ -43,6 +44,15 @@ SPARE: Final = 8
 _ESCAPE: Final = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 _JSON: Final = msgspec.json.Decoder(msgspec.Raw)
 """Checks whether lines are JSON, and builds nothing of them."""
+
+
+class RecordState(msgspec.Struct, forbid_unknown_fields=True):
+    """What a checkpoint keeps of a reader."""
+
+    line: Count
+    skipping: bool
+    array: Annotated[list[Count], msgspec.Meta(min_length=4, max_length=4)]
+    """see `Decoder.state`"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -222,12 +232,13 @@ class RecordReader:
     def to_state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps: values that JSON can hold. Unfinished lines are read again."""
         array = self.decoder.state(inside=self._skipping, begun=self._line > 0)
-        return {"line": self._line, "skipping": self._skipping, "array": array}
+        return dict(msgspec.to_builtins(RecordState(self._line, self._skipping, array)))
 
     def from_state(self, state: dict[str, Any]) -> None:
-        """Go on after a checkpoint, at the begin of a line."""
-        self._line, self._skipping, self._to_skip = int(state["line"]), bool(state["skipping"]), 0
-        self.decoder = Decoder(Wrapping.of(self.layout.form), [int(n) for n in state["array"]])
+        """Go on after a checkpoint, at the begin of a line; BadStateError where the state is none."""
+        said = read_plain(state, RecordState)
+        self._line, self._skipping, self._to_skip = said.line, said.skipping, 0
+        self.decoder = Decoder(Wrapping.of(self.layout.form), said.array)
 
     def _skip(self, data: bytes) -> bytes:
         """Pass over the rest of a line that is too long."""
