@@ -98,7 +98,7 @@ def test_greedy_matching_is_the_largest(case):
     taxonomy, given_bags = case
     half = len(given_bags) // 2
     asked, claimed = given_bags[:half], given_bags[half : 2 * half]
-    found = standing_kernel(taxonomy.parent, taxonomy.size, taxonomy.height, *bags(asked), *bags(claimed))
+    found = standing_kernel(taxonomy.parent, taxonomy.size, taxonomy.height, bags(asked), bags(claimed))
     assert found == sum(largest_matching(taxonomy, c, a) for a, c in zip(asked, claimed, strict=True))
 
 
