@@ -6,16 +6,19 @@ import json
 import stat
 import time
 from collections import Counter
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from stream_logs import MAKERS, as_tsv, read_back, rows
 
 from querycloak import api
-from querycloak.errors import InputError, OutputError, ParameterError
+from querycloak.errors import GateError, InputError, OutputError, ParameterError
 from querycloak.evaluation.workbench import mapper_of
 from querycloak.live.runner import Run, run_stream
 from querycloak.logs.read_options import ReadOptions
 from querycloak.mapping.mapped_paths import MappedPaths
+from querycloak.methods.stream.engine import StreamEngine
 from querycloak.methods.stream.stream_statement import StreamSettings
 
 SKIP = ReadOptions(on_error="skip")
@@ -349,3 +352,21 @@ def test_an_output_that_cannot_be_written(tmp_path):
 def test_a_checkpoint_needs_files(tmp_path):
     with pytest.raises(ParameterError, match="--input"):
         run_stream(Run("self-adjusting", StreamSettings(), None, tmp_path / "x", checkpoint=tmp_path / "c"))
+
+
+@pytest.mark.parametrize("wrong", ["candidates", "user"])
+def test_an_engine_that_breaks_its_rule_publishes_nothing(tmp_path, monkeypatch, wrong):
+    """The gate of the stream: the engine is made wrong, and no line of that batch is written."""
+    right = StreamEngine.push_codes
+
+    def broken(self, user, node):
+        out = right(self, user, node)
+        if wrong == "candidates":
+            return replace(out, candidates=np.full_like(out.candidates, self.k - 1))
+        return replace(out, user=user[out.record])  # all in one batch: the asker itself
+
+    monkeypatch.setattr(StreamEngine, "push_codes", broken)
+    with pytest.raises(GateError, match="nothing of this is published"):
+        go(tmp_path, as_tsv(rows()))
+    assert (tmp_path / "release").read_bytes().count(b"\n") <= 1  # the header alone
+    assert not (tmp_path / "release.statement.json").exists()

@@ -13,6 +13,7 @@ from querycloak.arrays.checks import Arrays, Count, part, prefixed, read_plain, 
 from querycloak.live import _join_kernels as join
 from querycloak.live.reader import Reader
 from querycloak.methods.stream import engine_state
+from querycloak.releases.checks import check_departures
 
 if TYPE_CHECKING:
     from querycloak.live.reader import Batch
@@ -92,6 +93,7 @@ class Converter:
         asker = np.empty(len(out), dtype=np.int32)
         fresh = (np.frombuffer(batch.data, dtype=np.uint8), batch.cuts, user)
         data = join.join_lines(fresh, (stored, cuts), record, out.user, batch.ids, batch.id_width, left, asker)
+        check_departures(self.engine.k, asker, out.user, out.candidates)  # the gate: nothing is written yet
         self._keep(batch, np.flatnonzero(~left), first)
         return Published(data.data, out.user, asker)
 
