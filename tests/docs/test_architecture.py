@@ -1,4 +1,4 @@
-"""The page of the architecture is true: its tree is the tree, its steps are functions of ours, its order is enforced."""
+"""The page of the architecture is true: its tree is the tree, its steps are functions of ours."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ def query_counts(log: QueryLog, release: Release) -> tuple[npt.NDArray[np.float6
     known = pl.DataFrame({"text": log.queries, "code": np.arange(len(log.queries), dtype=np.int64)})
     code = pl.DataFrame({"text": published.queries}).join(known, on="text", how="left", maintain_order="left")["code"]
     new = code.is_null().to_numpy()
-    place = code.fill_null(-1).to_numpy().copy()
-    place[new] = len(log.queries) + np.arange(int(new.sum()))
+    index = code.fill_null(-1).to_numpy().copy()
+    index[new] = len(log.queries) + np.arange(int(new.sum()))
     out = np.zeros(len(log.queries) + int(new.sum()))
-    out[place] = after
+    out[index] = after
     return np.concatenate([before, np.zeros(int(new.sum()))]), out

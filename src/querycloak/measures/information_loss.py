@@ -58,13 +58,13 @@ def information_loss(
     users = np.unique(known.user)
     if len(users) > most_users:
         users = np.sort(users[random.permutation(len(users))[:most_users]])
-    place = np.full(len(log.users), -1, dtype=np.int64)
-    place[users] = np.arange(len(users))
+    index_of = np.full(len(log.users), -1, dtype=np.int64)
+    index_of[users] = np.arange(len(users))
 
-    tree = _tree(place[known.user], known.concept, len(users), taxonomy)[0]
+    tree = _tree(index_of[known.user], known.concept, len(users), taxonomy)[0]
     clusters = clusters or tree.best_cut()
     seen = release_concepts.known()
-    published = place[release.truth.user[seen.user]]
+    published = index_of[release.truth.user[seen.user]]
     masked, present = _tree(published, seen.concept, len(users), taxonomy)
 
     def loss(number: int) -> float:

@@ -82,9 +82,9 @@ def divergence_by_user(
     keys, sums = [], []
     for user, topic, weight in (before, after):
         kept = topic != NO_CODE
-        key, place = np.unique(user[kept].astype(np.int64) * wide + topic[kept], return_inverse=True)
+        key, index = np.unique(user[kept].astype(np.int64) * wide + topic[kept], return_inverse=True)
         keys.append(key)
-        sums.append(np.bincount(place, weights=weight[kept], minlength=len(key)))
+        sums.append(np.bincount(index, weights=weight[kept], minlength=len(key)))
     both = np.union1d(*keys)
     owner = both // wide
     shares = []

@@ -54,7 +54,7 @@ class StatementFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def statement_path(release: str | Path) -> Path:
-    """Return the place of a release's statement."""
+    """Return the path of a release's statement."""
     return Path(f"{release}{SUFFIX}")
 
 
@@ -97,30 +97,32 @@ def read_release(path: str | Path, *, changed: bool = False) -> Release:
 
     So is a table that was changed since, but with `changed`: whoever checks a release reads that too.
     """
-    place = Path(path)
-    intact = is_intact(place)
-    file = _read_statement_file(statement_path(place), place)
+    table_path = Path(path)
+    intact = is_intact(table_path)
+    file = _read_statement_file(statement_path(table_path), table_path)
     if not intact and not changed:
-        problem = f"its statement {statement_path(place).name} does not belong to this file, or the file was edited"
-        raise InputError.at(place, problem)
-    log = read_with_form(place, file.form)
+        problem = (
+            f"its statement {statement_path(table_path).name} does not belong to this file, or the file was edited"
+        )
+        raise InputError.at(table_path, problem)
+    log = read_with_form(table_path, file.form)
     return KINDS[file.kind](_with_numbers(replace(log, form=file.form)), file.statement)
 
 
 def is_intact(path: str | Path) -> bool:
     """Tell whether a release's table is the one that its statement was written for."""
-    place = Path(path)
-    with guarded(place), place.open("rb") as table:
-        file = _read_statement_file(statement_path(place), place)
+    table_path = Path(path)
+    with guarded(table_path), table_path.open("rb") as table:
+        file = _read_statement_file(statement_path(table_path), table_path)
         return hashlib.file_digest(table, "sha256").hexdigest() == file.release_sha256
 
 
 def read_statement(path: str | Path) -> PrivacyStatement:
     """Read a statement, by its own path or by that of its release."""
-    place = Path(path)
-    if place.name.endswith(SUFFIX):
-        return _read_statement_file(place, place).statement
-    return _read_statement_file(statement_path(place), place).statement
+    table_path = Path(path)
+    if table_path.name.endswith(SUFFIX):
+        return _read_statement_file(table_path, table_path).statement
+    return _read_statement_file(statement_path(table_path), table_path).statement
 
 
 def _read_statement_file(path: Path, release: Path) -> StatementFile:

@@ -52,16 +52,16 @@ def write_truth(release: Release, log: QueryLog, path: str | Path) -> None:
 
 def read_truth(path: str | Path, log: QueryLog, release: Release) -> Truth:
     """Read the truth of a release of a log; one that belongs to another log or release is refused."""
-    place = Path(path)
+    truth_path = Path(path)
     user = np.full(len(release.log.users), NO_CODE, dtype=np.int32)
     asker = np.full(len(release.log), NO_CODE, dtype=np.int32)
     published, original = _codes(release.log.users), _codes(log.users)
     original[""] = NO_CODE
     rows = 0
     named = np.zeros(len(user), dtype=np.bool_)
-    for line, (kind, left, right) in _lines(place):
+    for line, (kind, left, right) in _lines(truth_path):
         if right not in original:
-            raise InputError.at(place, FOREIGN.format(what="log", line=line))
+            raise InputError.at(truth_path, FOREIGN.format(what="log", line=line))
         if kind == "user" and left in published:
             user[published[left]] = original[right]
             named[published[left]] = True
@@ -69,10 +69,12 @@ def read_truth(path: str | Path, log: QueryLog, release: Release) -> Truth:
             asker[int(left)] = original[right]
             rows += 1
         else:
-            raise InputError.at(place, FOREIGN.format(what="release", line=line))
+            raise InputError.at(truth_path, FOREIGN.format(what="release", line=line))
     there = np.unique(release.log.user) if release.has_users else np.zeros(0, dtype=np.int32)
     if not named[there].all() or rows not in {0, len(asker)}:
-        raise InputError.at(place, "the truth does not belong to this release: it does not name all that was published")
+        raise InputError.at(
+            truth_path, "the truth does not belong to this release: it does not name all that was published"
+        )
     return Truth(user, asker if rows else None)
 
 

@@ -1,4 +1,4 @@
-"""Text of a drawn query: labels alone, or labels in the place of the words that they stand for."""
+"""Text of a drawn query: labels alone, or labels instead of the words that they stand for."""
 
 from __future__ import annotations
 

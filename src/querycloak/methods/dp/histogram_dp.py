@@ -93,8 +93,8 @@ def histogram_dp(
     bins = np.concatenate([np.arange(d, d + taxonomy.size[d], dtype=np.int32) for d in domains])
     bin_of = np.full(len(taxonomy), -1, dtype=np.int32)
     bin_of[bins] = np.arange(len(bins), dtype=np.int32)
-    place = np.where(concepts.concept < 0, -1, bin_of[concepts.concept])
-    inside = place >= 0
+    bin_index = np.where(concepts.concept < 0, -1, bin_of[concepts.concept])
+    inside = bin_index >= 0
     most = np.full(len(log.users), settings.per_user_queries, dtype=np.int64)
     taken = take_fitting(concepts.user, inside.astype(np.int64), most)
 
@@ -104,7 +104,7 @@ def histogram_dp(
     progress.start("adding noise to histograms", total=len(users))
     parts = []
     for user, concept, count in noisy_histograms(
-        users, concepts.user[taken], place[taken], len(bins), settings, epsilon, random.child("noise")
+        users, concepts.user[taken], bin_index[taken], len(bins), settings, epsilon, random.child("noise")
     ):
         parts.append((user, concept, count))
         progress.advance(max(1, _BLOCK // len(bins)))
@@ -154,19 +154,19 @@ def histogram_dp(
 
 
 def noisy_histograms(
-    users: Int32s, user: Int32s, place: Int32s, bins: int, settings: HistogramDp, epsilon: float, random: Randomness
+    users: Int32s, user: Int32s, bin_index: Int32s, bins: int, settings: HistogramDp, epsilon: float, random: Randomness
 ) -> Iterator[tuple[Int32s, Int32s, npt.NDArray[np.int64]]]:
     """Return (user, bin, count) of the counts above 0, some users at a time.
 
-    `users` are all users, ascending; `user` and `place` (bin) are int32[units]. A user without a unit has noise too.
+    `users` are all users, ascending; `user` and `bin_index` are int32[units]. A user without a unit has noise too.
     """
     order = np.argsort(user, kind="stable")
-    user, place = user[order], place[order]
+    user, bin_index = user[order], bin_index[order]
     step = max(1, _BLOCK // bins)
     for at in range(0, len(users), step):
         some = users[at : at + step]
         low, high = np.searchsorted(user, [some[0], some[-1] + 1])
-        cell = np.searchsorted(some, user[low:high]) * bins + place[low:high]
+        cell = np.searchsorted(some, user[low:high]) * bins + bin_index[low:high]
         counts = np.bincount(cell, minlength=len(some) * bins).astype(np.int64)
         noisy = add_noise(counts, sensitivity=settings.most_change, epsilon=epsilon, random=random)
         kept = np.flatnonzero(noisy > 0)

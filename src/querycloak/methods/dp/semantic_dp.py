@@ -170,13 +170,13 @@ def _take(log: QueryLog, settings: SemanticDp, user: npt.NDArray[np.int32], unit
 
     ledger = Ledger(settings.ledger, epsilon=float(settings.epsilon), draws=settings.per_user_queries)
     asking = np.unique(user[units > 0])
-    place = np.zeros(len(log.users), dtype=np.int32)
-    place[asking] = np.arange(len(asking), dtype=np.int32)
+    index_of = np.zeros(len(log.users), dtype=np.int32)
+    index_of[asking] = np.arange(len(asking), dtype=np.int32)
     taken = np.zeros(len(user), dtype=np.bool_)
 
     def take(left: Int64s) -> Int64s:
-        taken[:] = take_fitting(place[user], units, left)
-        spent = np.bincount(place[user[taken]], weights=units[taken], minlength=len(left))
+        taken[:] = take_fitting(index_of[user], units, left)
+        spent = np.bincount(index_of[user[taken]], weights=units[taken], minlength=len(left))
         return spent.astype(np.int64)
 
     ledger.reserve(log.users.gather(asking).to_list(), take)

@@ -69,16 +69,16 @@ def release_generalized(
     """
     sizes = np.bincount(of)
     published_bags = shared.take(of)
-    used, place = np.unique(published_bags.values, return_inverse=True)
+    used, index = np.unique(published_bags.values, return_inverse=True)
     label, labels = encode([taxonomy.label(c) for c in used.tolist()])
     path, path_words = encode([taxonomy.path(c) for c in used.tolist()])
     published, truth, _ = under_new_ids(
         log,
         np.repeat(users, published_bags.lengths).astype(np.int32),
-        label[place],
+        label[index],
         random,
         queries=labels,
-        category=path[place],
+        category=path[index],
         categories=path_words,
     )
     without = np.ones(len(log.users), dtype=np.bool_)

@@ -63,14 +63,14 @@ def release_by_categories(
     group = group_by_categories(categories, settings.k, progress)
 
     progress.start("writing the groups' logs")
-    place = np.full(len(log.users), -1, dtype=np.int64)
-    place[users] = np.arange(len(users))
+    index_of = np.full(len(log.users), -1, dtype=np.int64)
+    index_of[users] = np.arange(len(users))
     events = np.flatnonzero(log.event)
-    left_out = place[log.user[events]] < 0
+    left_out = index_of[log.user[events]] < 0
     events = events[~left_out]
-    row = _drawn(events, place[log.user[events]], group, random)
+    row = _drawn(events, index_of[log.user[events]], group, random)
     query, queries, lacking = _replace_rare(log, row, units, settings.min_query_users)
-    owner = group[place[log.user[row]]]
+    owner = group[index_of[log.user[row]]]
     size = np.bincount(group)
     keep = query >= 0
     return release_groups(
@@ -101,14 +101,14 @@ def _drawn(
     """Draw each user's quota of its query events, without putting back: rows of the log."""
     quota = quotas(group, np.bincount(user, minlength=len(group)))
     order = np.lexsort((random.child("queries").words(len(events)), user))
-    place = np.arange(len(order)) - np.searchsorted(user[order], user[order])
-    return events[order[place < quota[user[order]]]]
+    rank = np.arange(len(order)) - np.searchsorted(user[order], user[order])
+    return events[order[rank < quota[user[order]]]]
 
 
 def _replace_rare(
     log: QueryLog, row: npt.NDArray[np.int64], units: Units, min_query_users: int
 ) -> tuple[npt.NDArray[np.int64], pl.Series, int]:
-    """Return the query of each row, a label of its category in the place of a rare one, -1 where it has none."""
+    """Return the query of each row, a label of its category instead of a rare one, -1 where it has none."""
     query = log.query[row].astype(np.int64)
     rare = np.flatnonzero((log.users_per_query() < min_query_users)[query])
     category = np.full(len(log), NO_CODE, dtype=np.int32)

@@ -38,7 +38,7 @@ def plain_microaggregation(
     """Group users by the queries they share, word for word, and publish one log per group.
 
     A user is a bag of query texts; two texts are at distance 0 or 1. The group's log takes each member's quota: the
-    group's most frequent query first, then those the member repeats most. There is no label to publish in the place of
+    group's most frequent query first, then those the member repeats most. There is no label to publish instead of
     a query that too few users asked: such queries are left out of the group's log.
     """
     events = np.flatnonzero(log.event)

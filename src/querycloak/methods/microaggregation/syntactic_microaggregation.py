@@ -107,8 +107,8 @@ def by_frequency(
     target = np.maximum((2 * total + size) // (2 * size), 1)
     extra = target - np.bincount(owner, weights=share).astype(np.int64)
     order = np.lexsort((random.child("queries").words(len(pairs)), -remainder, owner))
-    place = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
-    share[order] += place < extra[owner[order]]
+    rank = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
+    share[order] += rank < extra[owner[order]]
     return np.repeat(owner, share), np.repeat(pairs % width, share)
 
 
