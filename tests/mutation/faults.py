@@ -519,5 +519,46 @@ CHECKS = [
     ),
 ]
 
-FAULTS: list[Fault] = [*GROUPS, *TEXTS, *DP, *PEOPLE, *LEDGERS, *STREAM, *CHECKS, *GATE]
+INPUT = [
+    fault(
+        "ids: forms of one letter are several people", "logs/user_ids.py", '"NFKC"', '"NFC"', "logs/test_user_ids.py"
+    ),
+    fault(
+        "ids: invisible characters make people",
+        "logs/user_ids.py",
+        '_INVISIBLE.sub("", text)',
+        "text",
+        "logs/test_user_ids.py",
+    ),
+    fault(
+        "columns: users taken for queries pass",
+        "logs/sanity.py",
+        "share(is_id) > MOST_IDS_OF_USERS",
+        "share(is_id) > 1",
+        "logs/test_sanity.py::test_an_odd_column_stops_with_a_sentence_of_numbers",
+    ),
+    fault(
+        "columns: a user for every row passes",
+        "logs/sanity.py",
+        "users > MOST_USERS_PER_ROW * n",
+        "users > n",
+        "logs/test_sanity.py::test_an_odd_column_stops_with_a_sentence_of_numbers",
+    ),
+    fault(
+        "verify: users' names in texts are not looked for",
+        "releases/verify.py",
+        'names a user of the log", count == 0',
+        'names a user of the log", count >= 0',
+        "releases/test_ids_in_texts.py",
+    ),
+    fault(
+        "checkpoint: one that others can write is read",
+        "live/state.py",
+        " or about.st_mode & 0o022",
+        "",
+        "live/test_state.py::test_a_state_that_others_can_write_is_not_read",
+    ),
+]
+
+FAULTS: list[Fault] = [*GROUPS, *TEXTS, *DP, *PEOPLE, *LEDGERS, *STREAM, *CHECKS, *INPUT, *GATE]
 """All of them."""
