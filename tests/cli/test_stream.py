@@ -39,9 +39,9 @@ def test_file_to_file(log, tmp_path):
         "stream", "-i", log, "-o", tmp_path / "out.tsv", "--k", 4, "--depth", 2, "--stats", tmp_path / "stats.json"
     )
     assert done.returncode == 0, done.stderr
-    assert "3,000 records in" in done.stderr
+    assert f"{len(rows()):,} records in" in done.stderr
     stats = json.loads((tmp_path / "stats.json").read_text())
-    assert stats["records in"] == stats["records out"] + stats["records waiting"] == 3000
+    assert stats["records in"] == stats["records out"] + stats["records waiting"] == len(rows())
     assert sum(stats["waiting users per level"]) == stats["records waiting"]
     for name in ("mean delay", "records per second", "mean size of the query bags", "peak memory bytes"):
         assert stats[name] > 0
@@ -49,6 +49,16 @@ def test_file_to_file(log, tmp_path):
     assert release.statement.method == "self-adjusting"
     assert release.statement.settings["k"] == 4
     assert "Shop" in " ".join(release.statement.does_not_cover)
+
+
+def test_a_short_file_with_a_checkpoint(tmp_path):
+    """Kernels are not compiled for a short file; what they count must fit into a checkpoint all the same."""
+    path = tmp_path / "log.tsv"
+    path.write_bytes(as_tsv(rows(60, users=12)))
+    words = ["stream", "-i", path, "-o", tmp_path / "out.tsv", "--k", 2]
+    done = querycloak(*words, "--checkpoint", tmp_path / "state", "--checkpoint-records", 5)
+    assert done.returncode == 0, done.stderr
+    assert "60 records in" in done.stderr
 
 
 @pytest.mark.parametrize("method", ["fixed-depth", "flat"])

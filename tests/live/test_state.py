@@ -12,6 +12,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from jit import JIT
 from stream_logs import MAKERS, as_tsv, read_back, rows
 
 from querycloak import api
@@ -21,7 +22,9 @@ from querycloak.live.runner import Run, run_stream
 from querycloak.logs.read_options import ReadOptions
 from querycloak.methods.stream.stream_statement import StreamSettings
 
-SMALL = 20_000
+SCALE = 1 if JIT else 40
+"""how many times less is read where kernels are not compiled"""
+SMALL = 20_000 // SCALE
 SKIP = ReadOptions(on_error="skip")
 
 
@@ -29,7 +32,7 @@ SKIP = ReadOptions(on_error="skip")
 def run(tmp_path, monkeypatch):
     """A run of some seconds' hundredths, with a checkpoint every few hundredths of its length."""
     monkeypatch.setattr(runner, "PIECE", SMALL)
-    (tmp_path / "log").write_bytes(as_tsv(rows(30_000, users=300)))
+    (tmp_path / "log").write_bytes(as_tsv(rows(30_000 // SCALE, users=300)))
     return Run(
         "self-adjusting",
         StreamSettings(k=5, depth=2),
@@ -37,7 +40,7 @@ def run(tmp_path, monkeypatch):
         tmp_path / "release",
         truth=tmp_path / "truth",
         checkpoint=tmp_path / "state",
-        checkpoint_records=1500,
+        checkpoint_records=1500 // SCALE,
         seed=7,
     )
 
@@ -119,6 +122,7 @@ def stop_after(monkeypatch, saves):
     monkeypatch.setattr(runner.Checkpoint, "save", dying)
 
 
+@pytest.mark.needs_jit
 @pytest.mark.parametrize("kind", MAKERS)
 def test_goes_on_where_it_was_in_every_form(run, tmp_path, monkeypatch, kind):
     run.source.write_bytes(MAKERS[kind](rows(6000, users=200)))

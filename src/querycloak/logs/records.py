@@ -205,7 +205,7 @@ class RecordReader:
             if kernels.GOOD < kind <= kernels.BAD_PATH:
                 self.problems.count(kind, times)
         if problem is None and len(status):
-            self._line += kernels.count_lines(batch.array[: batch.rows[-1, kernels.END]])
+            self._line += int(kernels.count_lines(batch.array[: batch.rows[-1, kernels.END]]))
         return end, problem
 
     def texts(self, batch: RecordBatch, column: int) -> pl.Series:
