@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from querycloak.descriptions import MethodDescription
     from querycloak.errors import (
         CheckFailedError,
+        GateError,
         InputError,
         OutputError,
         ParameterError,
@@ -73,6 +74,7 @@ __all__ = [
     "Comparison",
     "Finding",
     "Format",
+    "GateError",
     "GeneratedLog",
     "InputError",
     "Knowledge",

@@ -22,7 +22,7 @@ def agree(folder, lines: int, seed: int, sizes=(1, 5, 60, 400)) -> None:
 
 
 def test_batch_and_live_agree(tmp_path):
-    agree(tmp_path, 5000, seed=1)
+    agree(tmp_path, 2000, seed=1)
 
 
 @pytest.mark.slow

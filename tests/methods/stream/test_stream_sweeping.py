@@ -18,8 +18,12 @@ from querycloak import api
 from querycloak.live import runner
 from querycloak.live.runner import Run, run_stream
 from querycloak.logs.query_log import QueryLog
+from querycloak.logs.read_options import ReadOptions
 from querycloak.methods.stream.stream_statement import StreamSettings
 from querycloak.methods.stream.sweeping import AskedEnough
+
+YES = ReadOptions(assume_yes=True)
+"""many of these queries hold a mail address, on purpose"""
 
 MAIL = 'write to ann@example.com "now"'
 
@@ -65,7 +69,7 @@ def rows(n=4000 if JIT else 800, users=80, seed=2):
 def go(folder, data, **options):
     (folder / "log").write_bytes(data)
     settings = StreamSettings(k=3, depth=2, ids="original", **options)
-    return run_stream(Run("self-adjusting", settings, folder / "log", folder / "release", seed=1))
+    return run_stream(Run("self-adjusting", settings, folder / "log", folder / "release", options=YES, seed=1))
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -92,7 +96,7 @@ def test_what_leaves_was_asked_by_enough_users_before_it_left(tmp_path, monkeypa
 
 def test_in_memory_and_on_disk_the_same_is_swept(tmp_path):
     go(tmp_path, as_tsv(rows()), min_query_users=4, identifiers=True)
-    log = api.read_log(tmp_path / "log")
+    log = api.read_log(tmp_path / "log", yes=True)
     options = {"k": 3, "depth": 2, "ids": "original", "min_query_users": 4, "identifiers": True}
     release = api.anonymize(log, "self-adjusting", seed=1, **options)
     queries = release.log.queries.gather(release.log.query).to_list()
@@ -131,7 +135,7 @@ def test_counts_survive_a_crash(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "PIECE", 5000)
     (tmp_path / "log").write_bytes(as_tsv(rows()))
     settings = StreamSettings(k=3, depth=2, min_query_users=4, identifiers=True)
-    run = Run("self-adjusting", settings, tmp_path / "log", tmp_path / "whole", seed=1)
+    run = Run("self-adjusting", settings, tmp_path / "log", tmp_path / "whole", options=YES, seed=1)
     whole = run_stream(run)
     run = Run(
         "self-adjusting", settings, tmp_path / "log", tmp_path / "broken", seed=1,

@@ -48,7 +48,7 @@ def read_parquet(path: Path, options: ReadOptions, form: LogForm | None) -> Quer
     rows = int(table.select(pl.len()).collect().item())
     for start in range(0, max(rows, 1), ROWS):
         frame = table.slice(start, ROWS).with_columns(texts).collect()
-        builder.add(_batch(frame, columns), frame.select(others))
+        builder.add(_batch(frame, columns), frame.select(others) if others else None)
     time_format = "datetime" if own_time else builder.time_format or "epoch"
     return builder.finish(replace(layout.form, time_format=time_format))
 
