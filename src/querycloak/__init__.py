@@ -129,6 +129,7 @@ _HOME = {
     "AttackResult": "attacks.result",
     "Check": "catalog",
     "CheckFailedError": "errors",
+    "GateError": "errors",
     "Column": "logs.form",
     "Comparison": "evaluation.comparison",
     "Finding": "releases.verify",

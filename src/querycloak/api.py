@@ -148,10 +148,10 @@ def anonymize(
 
     >>> log = QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
     >>> anonymize(log, "sweep", min_query_users=2)
-    Release(sweep, 2 rows)
+    LogRelease(sweep, 2 rows)
     >>> from querycloak.methods.suppression.sweep import Sweep
     >>> anonymize(log, "sweep", settings=Sweep(min_query_users=2))
-    Release(sweep, 2 rows)
+    LogRelease(sweep, 2 rows)
     """
     entry = find_method(method)
     names = [f.name for f in fields(entry.settings)]

@@ -140,8 +140,8 @@ def test_small_commands_do_not_load_numba(tmp_path):
         "assert not {'numba', 'rich', 'scipy', 'textblob'} & set(sys.modules), sys.modules.keys()\n"
     )
     for command in (
-        ["stream", "--k", "2", "-i", "log.tsv", "-o", "stream.tsv"],
-        ["anonymize", "log.tsv", "-o", "release.tsv", "--method", "sweep", "--min-query-users", "2"],
+        ["stream", "--k", "2", "-i", "log.tsv", "-o", "stream.tsv", "--yes"],
+        ["anonymize", "log.tsv", "-o", "release.tsv", "--method", "sweep", "--min-query-users", "2", "--yes"],
     ):
         words = [sys.executable, "-c", code, *command]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -183,7 +183,9 @@ def test_rows_without_a_user_or_a_query_are_no_mistake(tmp_path):
 
 
 def test_a_key_written_with_escapes_is_that_key(tmp_path):
-    data = b"".join(b'{"us\\u0065r": "u%d", "query": "q%d", "category": "News"}\n' % (i % 9, i) for i in range(60))
+    data = b"".join(
+        b'{"us\\u0065r": "u%d", "query": "tea no %d", "category": "News"}\n' % (i % 9, i) for i in range(60)
+    )
     found = go(tmp_path, b'{"user": "u", "query": "q", "category": "News"}\n' + data)
     assert (found.stats["records in"], found.stats["users"]) == (61, 10)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.jit import inlined_kernel, kernel
+from querycloak.arrays.jit import inlined_kernel, kernel, wraps_around
 
 INTERPRET_SMALL = True  # the work grows with the rows alone (arrays/jit.py)
 
@@ -43,6 +43,7 @@ def _word(data: Bytes, at: int) -> np.uint64:
 
 
 @inlined_kernel
+@wraps_around
 def _mix(word: np.uint64) -> np.uint64:
     """Scatter the bits, one to one (Stafford 2011, variant 13)."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -51,6 +52,7 @@ def _mix(word: np.uint64) -> np.uint64:
 
 
 @inlined_kernel
+@wraps_around
 def _hash(data: Bytes, begin: int, end: int, key: np.uint64) -> np.uint64:
     """Hash a text; without the key nobody can write texts that all fall into one slot."""
     length = end - begin

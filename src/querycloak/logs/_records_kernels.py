@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.jit import inlined_kernel, kernel
+from querycloak.arrays.jit import inlined_kernel, kernel, wraps_around
 
 INTERPRET_SMALL = True  # the work grows with the rows alone (arrays/jit.py)
 
@@ -120,6 +120,7 @@ def count_lines(data: Bytes) -> int:
 
 
 @inlined_kernel
+@wraps_around
 def _next_below(data: Bytes, i: int, limit: int) -> int:
     """Return the next position with a byte below the limit, or the end; eight bytes at a time."""
     low = ONES * np.uint64(limit)
