@@ -42,6 +42,8 @@ def run(tmp_path, monkeypatch):
         checkpoint=tmp_path / "state",
         checkpoint_records=1500 // SCALE,
         seed=7,
+        # Children are forked, so that kernels are loaded: Polars, which judges the columns, does not survive a fork.
+        options=ReadOptions(assume_yes=True),
     )
 
 
