@@ -62,11 +62,18 @@ GATE: list[Fault] = [
     fault(
         "gate: a stronger statement keeps the seal",
         "releases/release.py",
-        " and self.promises == other.promises",
+        " and self.promises == now.promises",
         "",
         SEAL,
     ),
-    fault("gate: another table keeps the seal", "releases/release.py", "self.table is other.table and ", "", SEAL),
+    fault("gate: another table keeps the seal", "releases/release.py", "self.table == now.table and ", "", SEAL),
+    fault(
+        "gate: another log is checked against",
+        "evaluation/workbench.py",
+        "release.seal.original is not self.log",
+        "release.seal.original is None",
+        f"{TESTS}::TestMethodsMadeWrong::test_a_release_checked_against_another_log",
+    ),
     fault("budget: a share is used twice", BUDGET, "if self.used:", "if self.used is None:", SHARES),
     fault(
         "budget: shares do not add up",

@@ -26,7 +26,7 @@ from querycloak.releases.budget import Budget
 from querycloak.releases.checks import check_departures, people_per_text
 from querycloak.releases.classes import class_sizes
 from querycloak.releases.publish import Evidence, publish_counts, publish_items, publish_log, publish_stream
-from querycloak.releases.release import Truth
+from querycloak.releases.release import ItemRelease, Truth
 from querycloak.releases.statement import PrivacyStatement
 
 LOG = QueryLog.of(
@@ -173,11 +173,40 @@ def test_what_was_changed_after_the_gate_cannot_be_written(tmp_path):
     release = publish_log(table(["tea"], ["tea"]), statement(parameters={"k": 2}), truth(2), EVIDENCE)
     other = replace(release, log=table(["tea"], ["cup"]))
     stronger = replace(release, statement=replace(release.statement, parameters={"k": 9}))
-    for changed in (other, stronger, replace(release, seal=None)):
+    promising = replace(release, statement=replace(release.statement, covers=("nobody can be found",)))
+    silent = replace(release, statement=replace(release.statement, does_not_cover=()))
+    other_kind = ItemRelease(release.log, release.statement, release.truth, release.seal)
+    for changed in (other, stronger, promising, silent, other_kind, replace(release, seal=None)):
         with pytest.raises(GateError, match="has not passed the gate"):
             qc.write_release(changed, tmp_path / "out.tsv")
     assert not list(tmp_path.iterdir())
     assert pickle.loads(pickle.dumps(release)).passed
+    assert replace(release, statement=release.statement.seeded()).passed
+
+
+def test_what_was_written_to_after_the_gate_cannot_be_written(tmp_path):
+    def fresh():
+        log = replace(table(["tea"], ["tea"]), queries=pl.Series(["tea", "cup"]), extra=pl.DataFrame({"n": [1, 1]}))
+        return publish_log(log, statement(parameters={"k": 2}), truth(2), EVIDENCE)
+
+    def query(release):
+        release.log.query[1] = 1
+
+    def user(release):
+        release.log.users[0] = "ann"
+
+    def parameter(release):
+        release.statement.parameters["k"] = 9.0
+
+    def extra(release):
+        release.log.extra[0, "n"] = 2
+
+    for change in (query, user, parameter, extra):
+        release = fresh()
+        assert release.passed
+        change(release)
+        with pytest.raises(GateError, match="has not passed the gate"):
+            qc.write_release(release, tmp_path / "out.tsv")
 
 
 class TestOddStatementsAndTables:
@@ -326,6 +355,15 @@ class TestMethodsMadeWrong:
         log = QueryLog.of(["a", "b"], ["tea", "call 555-010-1234"])
         with pytest.raises(GateError, match="personal identifier"):
             qc.anonymize(log, "sweep", seed=1)
+
+    def test_a_release_checked_against_another_log(self, monkeypatch):
+        def wrong(published, promised, truth, evidence):
+            other = QueryLog(LOG.user, sample_log().users, LOG.query, LOG.queries)
+            return publish_log(published, promised, truth, replace(evidence, original=other))
+
+        monkeypatch.setattr(sweeping, "publish_log", wrong)
+        with pytest.raises(GateError, match="against another log"):
+            qc.anonymize(sample_log(), "sweep", seed=1)
 
     def test_a_release_made_without_the_gate(self, monkeypatch):
         def wrong(published, promised, truth, evidence):

@@ -93,4 +93,4 @@ def _publish(kind: type[R], table: QueryLog, statement: PrivacyStatement, truth:
         checks.check_public(table, statement, kind, learned=evidence.learned)
     checks.check_texts(table, statement, evidence.original, evidence.public, evidence.readings)
     checks.check_identifiers(table, statement, evidence.public, evidence.readings)
-    return kind(table, statement, truth, Seal.of(table, statement))
+    return kind(table, statement, truth, Seal.of(kind.kind, table, statement, evidence.original))
