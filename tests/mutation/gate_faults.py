@@ -46,7 +46,7 @@ GATE: list[Fault] = [
     fault("gate: learned knowledge passes", CHECKS, "    if learned:", "    if learned is None:", PRIVATE),
     fault("gate: rows in another order pass", CHECKS, "class_sizes(table, ordered=True)", "class_sizes(table)", ODD),
     fault("gate: one id twice passes", CHECKS, "table.users.n_unique() != len", "table.users.n_unique() > len", ODD),
-    fault("gate: NaN is promised", CHECKS, "not math.isfinite(value) or value < 0", "value < 0", ODD),
+    fault("gate: NaN is promised", CHECKS, "not math.isfinite(value) or value < 0", "value < 0", ODD_DP),
     fault("gate: wrong counts are stated", CHECKS, "if stated != seen", "if stated < 0 != seen", ODD),
     fault("gate: a category of the log passes", CHECKS, 'else ("category",)', "else ()", ODD_DP),
     fault("budget: a negative delta refills it", BUDGET, "if not 0 <= delta <= 1:", "if delta > 1:", ODD_DP),

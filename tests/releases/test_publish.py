@@ -288,6 +288,10 @@ class TestOddDifferentialPrivacy:
         with pytest.raises(GateError, match=match):
             publish_log(published or table(["cup"]), promised, truth(1), Evidence(LOG, budget=budget))
 
+    @pytest.mark.parametrize("epsilon", [float("nan"), float("inf"), -1.0])
+    def test_an_epsilon_that_is_no_number(self, epsilon):
+        self.refused("promises nothing", parameters={"epsilon": epsilon})
+
     def test_texts_are_counted_here_too(self):
         self.refused("asked by fewer than 3", text_users=3)
 
