@@ -40,7 +40,7 @@ def release_of(log: QueryLog, published: list[list[str]], truth: list[int], **pa
 
 def sealed(release: Release) -> Release:
     """Pretend that the gate let a release through, to write what it never would."""
-    return replace(release, seal=Seal.of(release.log, release.statement))
+    return replace(release, seal=Seal.of(release.kind, release.log, release.statement))
 
 
 def queries_of(log: QueryLog) -> list[list[str]]:

@@ -245,6 +245,14 @@ def test_mistakes(log, tmp_path):
     refused(querycloak("stream", "-i", log, "-o", log), "is also the input")
     refused(querycloak("stream", "-i", log, "-o", out, "--on-error", "ignore"), "stop, skip")
     refused(querycloak("stream", "-i", log, "-o", out, "--stats", out), "is also the output")
+    refused(querycloak("stream", "-i", log, "-o", out, "--truth", f"{out}.statement.json"), "is also the output")
+    linked, before = tmp_path / "linked.tsv", log.read_bytes()
+    linked.hardlink_to(log)
+    refused(querycloak("stream", "-i", log, "-o", linked), "is also the input")
+    beside = tmp_path / "out.tsv.statement.json"
+    beside.write_bytes(before)
+    refused(querycloak("stream", "-i", beside, "-o", tmp_path / "out.tsv"), "is also the input")
+    assert log.read_bytes() == beside.read_bytes() == before
     refused(querycloak("stream", "-i", log, "--checkpoint", tmp_path / "c"), "--output")
     for option in ("--k", "--hold", "--min-query-users"):
         refused(querycloak("stream", "-i", log, "-o", out, option, 10**20), "and < 2,147,483,648")

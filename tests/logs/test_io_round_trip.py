@@ -77,6 +77,12 @@ def test_compressed(data, compression):
         assert log.queries.to_list() == read_log(plain).queries.to_list()
 
 
+def test_parquet_of_user_and_query_alone(tmp_path):
+    pl.DataFrame({"user": ["ann", "bob", ""], "query": ["tea", "cup", "x"]}).write_parquet(tmp_path / "log.parquet")
+    log = read_log(tmp_path / "log.parquet")
+    assert (log.users.to_list(), log.queries.to_list(), log.extra) == (["ann", "bob"], ["tea", "cup"], None)
+
+
 def test_parquet(tmp_path):
     from datetime import datetime
 

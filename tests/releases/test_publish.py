@@ -26,7 +26,7 @@ from querycloak.releases.budget import Budget
 from querycloak.releases.checks import check_departures, people_per_text
 from querycloak.releases.classes import class_sizes
 from querycloak.releases.publish import Evidence, publish_counts, publish_items, publish_log, publish_stream
-from querycloak.releases.release import Truth
+from querycloak.releases.release import ItemRelease, Truth
 from querycloak.releases.statement import PrivacyStatement
 
 LOG = QueryLog.of(
@@ -173,11 +173,142 @@ def test_what_was_changed_after_the_gate_cannot_be_written(tmp_path):
     release = publish_log(table(["tea"], ["tea"]), statement(parameters={"k": 2}), truth(2), EVIDENCE)
     other = replace(release, log=table(["tea"], ["cup"]))
     stronger = replace(release, statement=replace(release.statement, parameters={"k": 9}))
-    for changed in (other, stronger, replace(release, seal=None)):
+    promising = replace(release, statement=replace(release.statement, covers=("nobody can be found",)))
+    silent = replace(release, statement=replace(release.statement, does_not_cover=()))
+    other_kind = ItemRelease(release.log, release.statement, release.truth, release.seal)
+    for changed in (other, stronger, promising, silent, other_kind, replace(release, seal=None)):
         with pytest.raises(GateError, match="has not passed the gate"):
             qc.write_release(changed, tmp_path / "out.tsv")
     assert not list(tmp_path.iterdir())
     assert pickle.loads(pickle.dumps(release)).passed
+    assert replace(release, statement=release.statement.seeded()).passed
+
+
+def test_what_was_written_to_after_the_gate_cannot_be_written(tmp_path):
+    def fresh():
+        log = replace(table(["tea"], ["tea"]), queries=pl.Series(["tea", "cup"]), extra=pl.DataFrame({"n": [1, 1]}))
+        return publish_log(log, statement(parameters={"k": 2}), truth(2), EVIDENCE)
+
+    def query(release):
+        release.log.query[1] = 1
+
+    def user(release):
+        release.log.users[0] = "ann"
+
+    def parameter(release):
+        release.statement.parameters["k"] = 9.0
+
+    def extra(release):
+        release.log.extra[0, "n"] = 2
+
+    for change in (query, user, parameter, extra):
+        release = fresh()
+        assert release.passed
+        change(release)
+        with pytest.raises(GateError, match="has not passed the gate"):
+            qc.write_release(release, tmp_path / "out.tsv")
+
+
+class TestOddStatementsAndTables:
+    """What a wrong method could hand over next to a table that looks right."""
+
+    SAME = table(["tea", "cup"], ["tea", "cup"])
+
+    def refused(self, match, published=None, known=None, **promised):
+        published = published or self.SAME
+        promised = {"parameters": {"k": 2}, **promised}
+        with pytest.raises(GateError, match=match):
+            publish_log(published, statement(**promised), known or truth(len(published.users)), EVIDENCE)
+
+    @pytest.mark.parametrize(
+        "columns",
+        [
+            {"time": np.array([1, 2, 3, 4])},
+            {"rank": np.array([1, 2, 3, 4], np.int32)},
+            {"url": np.array([0, 1, 2, -1], np.int32), "urls": pl.Series(["http://a", "http://b", "http://c"])},
+        ],
+    )
+    def test_a_column_that_tells_users_apart(self, columns):
+        self.refused("class of fewer than 2", replace(self.SAME, **columns))
+
+    def test_rows_in_another_order(self):
+        self.refused("class of fewer than 2", table(["tea", "cup"], ["cup", "tea"]))
+
+    def test_categories_of_missing_texts(self):
+        missing = replace(table(["tea"], ["tea"]), query=np.full(2, -1, np.int32))
+        by_path = replace(missing, category=np.array([0, 1], np.int32), categories=pl.Series(["a", "b"]))
+        self.refused("class of fewer than 2", by_path)
+
+    def test_one_id_twice(self):
+        self.refused("have the same id", replace(self.SAME, users=pl.Series(["x0", "x0"])))
+
+    def test_an_original_id_in_another_case(self):
+        self.refused("ids of the log", replace(self.SAME, users=pl.Series(["x0", "ANN"])))
+
+    def test_ids_that_stand_for_nobody(self):
+        for codes in ([-1, -1], [0, 99]):
+            self.refused("stand for nobody", known=Truth(np.array(codes, np.int32)))
+        with pytest.raises(GateError, match="not said whom"):
+            publish_log(self.SAME, statement(), None, EVIDENCE)
+
+    @pytest.mark.parametrize("k", [2.5, float("nan"), float("inf"), -2, 0])
+    def test_a_k_that_is_no_number_of_users(self, k):
+        self.refused("promises nothing|whole number", parameters={"k": k})
+
+    def test_people_per_text_that_are_no_number(self):
+        self.refused("no whole number", text_users=float("nan"))
+
+    @pytest.mark.parametrize("settings", [{"k": 5}, {"epsilon": 1.0}])
+    def test_settings_without_a_promise(self, settings):
+        self.refused("not promised", settings=settings, parameters={})
+        unnamed = statement(settings=settings, model="none")
+        assert publish_log(self.SAME, unnamed, truth(2), EVIDENCE).passed
+
+    def test_k_for_another_unit(self):
+        self.refused("promise for users", unit="query")
+
+    def test_counts_that_are_not_so(self):
+        self.refused("7 rows are stated, 4 are published", counts_out={"rows": 7})
+
+    def test_a_stream_of_fewer_candidates_than_asked_for(self):
+        promised = statement(parameters={"candidates": 2}, unit="query", settings={"k": 10})
+        known, enough = Truth(np.array([0, 1], np.int32), np.array([1, 0], np.int32)), np.array([2, 2])
+        with pytest.raises(GateError, match="k is 10"):
+            publish_stream(table(["tea"], ["cup"]), promised, known, replace(EVIDENCE, candidates=enough))
+        fewer = replace(EVIDENCE, candidates=enough[:1])
+        with pytest.raises(GateError, match="without their asker"):
+            publish_stream(table(["tea"], ["cup"]), replace(promised, settings={}), known, fewer)
+
+
+class TestOddDifferentialPrivacy:
+    def refused(self, match, published=None, **promised):
+        budget = Budget(1.0)
+        budget.take("x").use()
+        promised = statement(**{"parameters": {"epsilon": 1.0}, **promised})
+        with pytest.raises(GateError, match=match):
+            publish_log(published or table(["cup"]), promised, truth(1), Evidence(LOG, budget=budget))
+
+    @pytest.mark.parametrize("epsilon", [float("nan"), float("inf"), -1.0])
+    def test_an_epsilon_that_is_no_number(self, epsilon):
+        self.refused("promises nothing", parameters={"epsilon": epsilon})
+
+    def test_texts_are_counted_here_too(self):
+        self.refused("asked by fewer than 3", text_users=3)
+
+    def test_a_category_of_the_log(self):
+        kept = replace(table(["cup"]), category=np.zeros(1, np.int32), categories=pl.Series(["a"]))
+        self.refused("published as they were: category", kept)
+
+    def test_original_ids(self):
+        self.refused("ids of the log are published", new_ids=False)
+
+    def test_a_count_that_the_table_does_not_show(self):
+        self.refused("counts what the table does not show", counts_out={"rows": 1, "rows before": 6})
+
+    def test_a_delta_below_nothing_does_not_refill_the_budget(self):
+        for delta in (-0.5, float("nan"), 2.0):
+            with pytest.raises(GateError, match="a probability is expected"):
+                Budget(1.0, 1e-6).take("x", fraction=0.5, delta=delta)
 
 
 class TestMethodsMadeWrong:
@@ -228,6 +359,15 @@ class TestMethodsMadeWrong:
         log = QueryLog.of(["a", "b"], ["tea", "call 555-010-1234"])
         with pytest.raises(GateError, match="personal identifier"):
             qc.anonymize(log, "sweep", seed=1)
+
+    def test_a_release_checked_against_another_log(self, monkeypatch):
+        def wrong(published, promised, truth, evidence):
+            other = QueryLog(LOG.user, sample_log().users, LOG.query, LOG.queries)
+            return publish_log(published, promised, truth, replace(evidence, original=other))
+
+        monkeypatch.setattr(sweeping, "publish_log", wrong)
+        with pytest.raises(GateError, match="against another log"):
+            qc.anonymize(sample_log(), "sweep", seed=1)
 
     def test_a_release_made_without_the_gate(self, monkeypatch):
         def wrong(published, promised, truth, evidence):

@@ -92,11 +92,24 @@ def check_outputs(inputs: Sequence[Path | str | None], outputs: Sequence[Path | 
     """Refuse, before any work is done, outputs that cannot be written or would overwrite an input or each other."""
     from querycloak.logs.atomic import check_output
 
-    taken = {Path(i).resolve(): f"the input {i}" for i in inputs if i is not None and Path(i).exists()}
+    taken: dict[object, str] = {}
+    for i in inputs:
+        if i is not None and Path(i).exists():
+            taken |= dict.fromkeys(_names_of(Path(i)), f"the input {i}")
     for output in outputs:
         if output is None:
             continue
-        path = check_output(output).resolve()
-        if path in taken:
-            raise OutputError(f"{output} is also {taken[path]}: choose another output.")
-        taken[path] = f"the output {output}"
+        names = _names_of(check_output(output))
+        for name in names:
+            if name in taken:
+                raise OutputError(f"{output} is also {taken[name]}: choose another output.")
+        taken |= dict.fromkeys(names, f"the output {output}")
+
+
+def _names_of(path: Path) -> list[object]:
+    """Return what a file is known by: its path without links, and its inode, since a file may have several names."""
+    names: list[object] = [path.resolve()]
+    if path.is_file():
+        about = path.stat()
+        names.append((about.st_dev, about.st_ino))
+    return names

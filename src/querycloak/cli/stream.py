@@ -85,7 +85,6 @@ def stream(
     from querycloak.mapping.mapped_paths import LazyPaths
 
     source, output = (None if path == Path("-") else path for path in (source, output))
-    check_outputs([source, taxonomy], [output, statement, truth, stats])
     announce_input(source)
     settings = STREAM_METHODS[method].settings.from_json(given_settings(context))
     run = Run(
@@ -104,6 +103,7 @@ def stream(
         seed=seed,
         taxonomy=taxonomy,
     )
+    check_outputs([source or Path("/dev/stdin"), taxonomy], [output, run.statement_path, truth, stats])
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         if truth is not None:

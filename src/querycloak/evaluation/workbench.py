@@ -115,8 +115,10 @@ class Workbench:
         checked = entry.settings.from_json(settings)
         random = Randomness(seed).child(entry.name)
         release = entry.function(self.log, checked, random, self.progress, **self._needs(entry.needs))
-        if not release.passed:
+        if release.seal is None or not release.passed:
             raise GateError(f"{method}: its release did not pass the gate. This is a fault of the method.")
+        if release.seal.original is not self.log:
+            raise GateError(f"{method}: its release was checked against another log. This is a fault of the method.")
         return release if seed is None else replace(release, statement=release.statement.seeded())
 
     def attack(

@@ -87,7 +87,8 @@ class LogBuilder:
         if "rank" in self._roles:
             self._ranks.append(self._parse_ranks(kept))
         if extra is not None:
-            self._extra.append(extra.filter(pl.Series(good)))
+            if extra.width:  # a frame without columns has no rows to choose from
+                self._extra.append(extra.filter(pl.Series(good)))
         elif self._reader.extras:
             columns = enumerate(self._reader.extras, len(COLUMNS))
             self._extra.append(pl.DataFrame({c.name: self._reader.texts(kept, i) for i, c in columns}))

@@ -69,20 +69,21 @@ def table_form(sample: bytes, path: Path, name: str, options: ReadOptions) -> Lo
 
 def _mapped(rows: list[list[str]], path: Path, name: str, options: ReadOptions, sample: bytes) -> LogForm:
     mapping = options.columns
-    header = _has_header(rows, path, name, options)
+    between = csv_separator(sample) if name == "csv" else SEPARATORS[name]
+    header = _has_header(rows, path, name, options, between)
     if header:
         columns = assign(rows[0], mapping, path, surely_names=False)
     else:
         if not {"user", "query"} <= mapping.keys() or not by_position(mapping):
-            raise InputError.at(path, f"without a header, columns are given by position, {_counted(rows[0], name)}")
+            raise InputError.at(path, f"without a header, columns are given by position, {_counted(rows[0], between)}")
         names = [f"column {i + 1}" for i in range(len(rows[0]))]
         columns = assign(names, mapping, path, surely_names=True)
-    separator: Literal[",", ";"] = ";" if name == "csv" and csv_separator(sample) == ";" else ","
+    separator: Literal[",", ";"] = ";" if between == ";" else ","
     all_quoted = name == "csv" and _all_quoted(sample, rows, separator, header=header)
     return LogForm(name, columns, header=header, quoting="all" if all_quoted else "needed", separator=separator)
 
 
-def _has_header(rows: list[list[str]], path: Path, name: str, options: ReadOptions) -> bool:
+def _has_header(rows: list[list[str]], path: Path, name: str, options: ReadOptions, separator: str) -> bool:
     """Say whether the first line names the columns, where that is certain; ask where it is not."""
     if options.header is not None:
         return options.header
@@ -96,12 +97,12 @@ def _has_header(rows: list[list[str]], path: Path, name: str, options: ReadOptio
             "columns, --no-header if it is the first row"
         )
         raise InputError.at(path, problem)
-    raise InputError.at(path, _not_recognised(rows[0], path, name))
+    raise InputError.at(path, _not_recognised(rows[0], path, name, separator))
 
 
-def _not_recognised(fields: list[str], path: Path, name: str) -> str:
+def _not_recognised(fields: list[str], path: Path, name: str, separator: str) -> str:
     """Say that nothing is guessed, what was found, and what to type in either case."""
-    found = f"{len(fields)} {SEPARATED[SEPARATORS[name]]} fields"
+    found = f"{len(fields)} {SEPARATED[separator]} fields"
     known = [shown_name(i, fields, None, header=True) for i in range(len(fields))]
     common = [field for field, shown in zip(fields, known, strict=True) if field == shown]
     if is_header(fields) or len(common) > 1:
@@ -115,8 +116,8 @@ def _not_recognised(fields: list[str], path: Path, name: str) -> str:
     )
 
 
-def _counted(fields: list[str], name: str) -> str:
-    found = f"{len(fields)} {SEPARATED[SEPARATORS[name]]} fields"
+def _counted(fields: list[str], separator: str) -> str:
+    found = f"{len(fields)} {SEPARATED[separator]} fields"
     return f"as in --no-header --columns user=1,query=2; the first line has {found}"
 
 

@@ -68,6 +68,8 @@ class Budget:
         """Take a fraction of the whole ε, rounded down, and some of δ; what is not left is refused."""
         if not 0 < fraction <= 1:
             raise GateError(f"{purpose!r} asks for {fraction:g} of the budget; a fraction of 0 to 1 is expected.")
+        if not 0 <= delta <= 1:
+            raise GateError(f"{purpose!r} asks for a delta of {delta:g}; a probability is expected.")
         epsilon = self.epsilon if fraction == 1 else _rounded_down(Fraction(self.epsilon) * Fraction(fraction))
         return self._enter(Share(purpose, epsilon, delta))
 

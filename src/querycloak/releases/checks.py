@@ -6,6 +6,7 @@ what is promised is read from the statement, which must promise no less than the
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
     from querycloak.logs.query_log import Codes, QueryLog
     from querycloak.releases.budget import Budget
-    from querycloak.releases.release import Truth
+    from querycloak.releases.release import Release, Truth
     from querycloak.releases.statement import PrivacyStatement
 
 __all__ = [
     "check_budget",
     "check_classes",
+    "check_counts",
     "check_departures",
     "check_identifiers",
     "check_ids",
@@ -42,18 +44,45 @@ __all__ = [
 def check_promises(statement: PrivacyStatement) -> None:
     """Check that the statement promises no less than the settings ask for."""
     settings, parameters = statement.settings, statement.parameters
-    asked = settings.get("min_query_users", 1)
+    _check_numbers(statement)
+    asked = settings.get("min_query_users") or 1
     if statement.text_users < asked:
         raise _broken(
             statement, f"texts of {asked} people were asked for, the statement promises {statement.text_users}"
         )
     if settings.get("identifiers") is True and not statement.identifiers_dropped:
         raise _broken(statement, "identifiers were to be dropped, the statement does not promise it")
+    if "k" in parameters and statement.unit != "user":
+        raise _broken(statement, f"k is promised for the unit {statement.unit!r}; it is a promise for users")
     for name in ("k", "epsilon", "delta"):
-        if name in parameters and name in settings:
-            weaker = parameters[name] < settings[name] if name == "k" else parameters[name] > settings[name]
-            if weaker:
-                raise _broken(statement, f"{name} is {settings[name]} in the settings and {parameters[name]} promised")
+        promised = parameters.get(name, parameters.get("candidates") if name == "k" else None)
+        if settings.get(name) is None or (promised is None and statement.model == "none"):
+            continue
+        if promised is None:
+            raise _broken(statement, f"{name} is {settings[name]} in the settings and not promised")
+        if promised < settings[name] if name == "k" else promised > settings[name]:
+            raise _broken(statement, f"{name} is {settings[name]} in the settings and {promised} promised")
+
+
+def _check_numbers(statement: PrivacyStatement) -> None:
+    """Check that what is promised are numbers that mean something: comparisons with NaN are never true."""
+    for name, value in statement.parameters.items():
+        if not math.isfinite(value) or value < 0:
+            raise _broken(statement, f"{name} is {value}, which promises nothing")
+        if name in {"k", "candidates"} and (value < 1 or not value.is_integer()):
+            raise _broken(statement, f"{name} is {value}; it is a whole number of users")
+    if not isinstance(statement.text_users, int) or statement.text_users < 1:
+        raise _broken(statement, "the number of people per text is no whole number of people")
+
+
+def check_counts(table: QueryLog, statement: PrivacyStatement) -> None:
+    """Check that what the statement says of the table's size is so."""
+    seen = {"rows": len(table), "users": len(np.unique(table.user)), "distinct queries": len(np.unique(table.query))}
+    for name, stated in statement.counts_out.items():
+        if stated != seen.get(name, stated):
+            raise _broken(statement, f"{stated:,} {name} are stated, {seen[name]:,} are published")
+    if "epsilon" in statement.parameters and not statement.counts_out.keys() <= seen.keys():
+        raise _broken(statement, "the statement counts what the table does not show")
 
 
 def check_classes(table: QueryLog, statement: PrivacyStatement) -> None:
@@ -61,7 +90,7 @@ def check_classes(table: QueryLog, statement: PrivacyStatement) -> None:
     if statement.unit != "user" or "k" not in statement.parameters:
         return
     k = int(statement.parameters["k"])
-    size = class_sizes(table)
+    size = class_sizes(table, ordered=True)
     few = int((size < k).sum())
     if few:
         raise _broken(statement, f"{few:,} of {len(size):,} published users are in a class of fewer than {k}")
@@ -70,15 +99,19 @@ def check_classes(table: QueryLog, statement: PrivacyStatement) -> None:
 def check_ids(table: QueryLog, statement: PrivacyStatement, original: QueryLog, truth: Truth | None) -> None:
     """Check that no id of the log is published, and that each published id stands for one person of the log."""
     if statement.new_ids:
-        known = int(table.users.is_in(original.users.implode()).sum())
+        known = int(table.users.str.to_lowercase().is_in(original.users.str.to_lowercase().implode()).sum())
         if known:
             raise _broken(statement, f"{known:,} published ids are ids of the log")
-    if truth is not None:
-        if len(truth.user) != len(table.users):
-            raise _broken(statement, f"{len(table.users):,} ids are published, the truth knows {len(truth.user):,}")
-        named = truth.user[truth.user != NO_CODE]
-        if len(np.unique(named)) != len(named):
-            raise _broken(statement, "two published ids stand for one person")
+    if table.users.n_unique() != len(table.users):
+        raise _broken(statement, "two published users have the same id")
+    if truth is None:
+        raise _broken(statement, "users are published, and it is not said whom their ids stand for")
+    if len(truth.user) != len(table.users):
+        raise _broken(statement, f"{len(table.users):,} ids are published, the truth knows {len(truth.user):,}")
+    if len(truth.user) and not 0 <= truth.user.min() <= truth.user.max() < len(original.users):
+        raise _broken(statement, "published ids stand for nobody of the log")
+    if len(np.unique(truth.user)) != len(truth.user):
+        raise _broken(statement, "two published ids stand for one person")
 
 
 def people_per_text(original: QueryLog, texts: pl.Series) -> npt.NDArray[np.int64]:
@@ -134,6 +167,8 @@ def check_identifiers(
 
 def check_departures(k: int, asker: Codes, user: npt.NDArray[np.integer], candidates: npt.NDArray[np.integer]) -> None:
     """Check that no record of a stream leaves under its own asker, or with fewer than k others to draw from."""
+    if not len(asker) == len(user) == len(candidates):
+        raise GateError("records would leave without their asker or their candidates; nothing of this is published.")
     own = int((asker == user).sum())
     if own:
         raise GateError(f"{own:,} records would leave under the user who asked them; nothing of this is published.")
@@ -155,14 +190,17 @@ def check_budget(statement: PrivacyStatement, budget: Budget | None) -> None:
         raise _broken(statement, "differential privacy is promised, and nothing was taken from the budget")
 
 
-def check_public(table: QueryLog, statement: PrivacyStatement, *, learned: bool) -> None:
+def check_public(table: QueryLog, statement: PrivacyStatement, kind: type[Release], *, learned: bool) -> None:
     """Check that a differentially private release shows nothing of the log but through its noise.
 
     No exact count of the input in the statement, no column kept from the log, no knowledge learned from it.
     """
     if statement.counts_in or statement.dropped or statement.figures:
         raise _broken(statement, "the statement holds exact counts of the log, which are not private")
-    kept = [name for name in ("time", "rank", "url") if getattr(table, name) is not None]
+    if kind.has_users and not statement.new_ids:
+        raise _broken(statement, "ids of the log are published, which are not private")
+    of_log = ("time", "rank", "url", *(() if kind.holds_concepts else ("category",)))
+    kept = [name for name in of_log if getattr(table, name) is not None]
     kept += [] if table.extra is None else [name for name in table.extra.columns if name != "count"]
     if kept:
         raise _broken(statement, f"columns of the log are published as they were: {', '.join(kept)}")

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["class_sizes"]
 
 
-def class_sizes(published: QueryLog) -> npt.NDArray[np.int64]:
-    """int64[published users]: how many users have the same bag of rows (query, category, extra), the user included.
+def class_sizes(published: QueryLog, *, ordered: bool = False) -> npt.NDArray[np.int64]:
+    """int64[published users]: how many users have the same bag of rows (all columns but the user), the user included.
 
+    With `ordered` the rows must be in the same order, too: whoever reads the table sees that.
     A bag is compared by the sum of two keyed 64-bit hashes over its rows, so nothing is sorted. Two different bags are
     taken for equal with a probability of about 2^-100; the keys are new on each call, so nobody can prepare a pair.
     """
@@ -32,23 +33,28 @@ def class_sizes(published: QueryLog) -> npt.NDArray[np.int64]:
     ):  # a release is ordered by user; any other log is brought into that order
         order = np.argsort(user, kind="stable")
         user, rows = user[order], rows[order]
-    present, first = np.unique(user, return_index=True)
+    present, first, length = np.unique(user, return_index=True, return_counts=True)
+    place = np.arange(len(user), dtype=np.uint64) - np.repeat(first, length).astype(np.uint64)
     sums = np.zeros((len(published.users), 2), dtype=np.uint64)
     for column in range(2 if len(user) else 0):
         key = np.frombuffer(os.urandom(8), dtype=np.uint64)[0]
-        sums[present, column] = np.add.reduceat(_mixed(rows, key), first)
+        words = _mixed(rows, key)
+        sums[present, column] = np.add.reduceat(_mixed(words + place, key) if ordered else words, first)
     _, of, size = np.unique(sums, axis=0, return_inverse=True, return_counts=True)
     return np.asarray(size[of.ravel()], dtype=np.int64)
 
 
 def _row_codes(published: QueryLog) -> npt.NDArray[np.uint64]:
     """uint64[rows]: equal for rows with the same query, category and further columns."""
-    code = published.query.astype(np.uint64)
+    code = (published.query.astype(np.int64) + 1).astype(np.uint64)  # a missing one is 0, and leaves the high half free
     if published.category is not None:
         code |= (published.category.astype(np.int64) + 1).astype(np.uint64) << np.uint64(32)
-    for column in () if published.extra is None else published.extra.get_columns():
-        further = column.rank("dense").fill_null(0).to_numpy().astype(np.uint64)
-        _, both = np.unique(np.stack([code, further], axis=1), axis=0, return_inverse=True)
+    columns = [c.astype(np.int64) for c in (published.time, published.rank, published.url) if c is not None]
+    if published.extra is not None:
+        ranks = (column.rank("dense").fill_null(0) for column in published.extra.get_columns())
+        columns += [rank.to_numpy().astype(np.int64) for rank in ranks]
+    for further in columns:
+        _, both = np.unique(np.stack([code, further.view(np.uint64)], axis=1), axis=0, return_inverse=True)
         code = both.ravel().astype(np.uint64)
     return code
 

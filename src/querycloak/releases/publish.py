@@ -5,8 +5,8 @@ A method hands over its finished table and the statement it would make. The gate
 
 | promise | check |
 |---|---|
-| all | the statement promises no less than the settings ask for; no original id; one id per person |
-| k-anonymity | the smallest class of equal rows has at least k users |
+| all | the statement promises no less than the settings ask for; no original id; one id per person; right counts |
+| k-anonymity | the smallest class of equal rows, in all columns and in their order, has at least k users |
 | texts of m people | each text was asked by m people of the log, or is public knowledge |
 | identifiers dropped | no text holds one |
 | differential privacy | the account of the budget is at most what is promised; in the statement no exact count |
@@ -75,6 +75,7 @@ def publish_stream(table: QueryLog, statement: PrivacyStatement, truth: Truth, e
     """Let the records of a stream through that left in one run."""
     if truth.asker is None or evidence.candidates is None:
         raise ValueError("a stream needs its askers and its candidates to be checked")
+    checks.check_promises(statement)
     k = int(statement.parameters["candidates"])
     checks.check_departures(k, truth.asker, truth.user[table.user], evidence.candidates)
     return _publish(StreamRelease, table, statement, truth, evidence)
@@ -85,11 +86,11 @@ def _publish(kind: type[R], table: QueryLog, statement: PrivacyStatement, truth:
     checks.check_promises(statement)
     if kind.has_users:
         checks.check_ids(table, statement, evidence.original, truth)
+    checks.check_counts(table, statement)
     checks.check_classes(table, statement)
     if "epsilon" in statement.parameters:
         checks.check_budget(statement, evidence.budget)
-        checks.check_public(table, statement, learned=evidence.learned)
-    else:
-        checks.check_texts(table, statement, evidence.original, evidence.public, evidence.readings)
+        checks.check_public(table, statement, kind, learned=evidence.learned)
+    checks.check_texts(table, statement, evidence.original, evidence.public, evidence.readings)
     checks.check_identifiers(table, statement, evidence.public, evidence.readings)
-    return kind(table, statement, truth, Seal.of(table, statement))
+    return kind(table, statement, truth, Seal.of(kind.kind, table, statement, evidence.original))

@@ -5,7 +5,9 @@ Only the gate (`releases/publish.py`) makes a release that may be written; `rele
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import io
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -49,21 +51,52 @@ class Truth:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Seal:
-    """What the gate has checked: one table and the promises of one statement. Only the gate sets it."""
+    """What the gate has checked: the kind, the content of a table and its statement. Only the gate sets it."""
 
-    table: QueryLog
-    promises: tuple[object, ...]
+    kind: str
+    table: str
+    """digest of what the table holds: arrays can be written to, so that its identity says nothing"""
+    promises: dict[str, object]
+    """a copy of the statement, without what it does not cover"""
+    open_to: frozenset[str]
+    """what the statement does not cover: more may be added, nothing taken away"""
+    original: QueryLog | None = None
+    """the log that the table was checked against"""
 
     @classmethod
-    def of(cls, table: QueryLog, statement: PrivacyStatement) -> Seal:
-        """Return the seal of a table, by identity, and of what its statement promises."""
-        s = statement
-        return cls(table, (s.method, s.unit, s.parameters, s.text_users, s.identifiers_dropped, s.new_ids))
+    def of(cls, kind: str, table: QueryLog, statement: PrivacyStatement, original: QueryLog | None = None) -> Seal:
+        """Return the seal of a table and of its statement as they are now."""
+        promises = asdict(statement)
+        open_to = frozenset(promises.pop("does_not_cover"))
+        return cls(kind, _digest(table), promises, open_to, original)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Seal) and self.table is other.table and self.promises == other.promises
+    def fits(self, release: Release) -> bool:
+        """Tell whether a release is still what was checked."""
+        now = Seal.of(release.kind, release.log, release.statement)
+        same = self.kind == now.kind and self.table == now.table and self.promises == now.promises
+        return same and self.open_to <= now.open_to
 
-    __hash__ = None  # type: ignore[assignment]
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "original": None}  # a release that goes to another process does not take the log along
+
+
+def _digest(table: QueryLog) -> str:
+    """Return the SHA-256 of everything in a table that can be written."""
+    import polars as pl
+
+    digest = hashlib.sha256()
+    for name in ("user", "query", "time", "rank", "url", "category"):
+        codes = getattr(table, name)
+        digest.update(b"-" if codes is None else f"{name} {len(codes)} ".encode() + np.ascontiguousarray(codes).data)
+    for words in (table.users, table.queries, table.urls, table.categories):
+        if words is not None:
+            digest.update(words.str.len_bytes().fill_null(NO_CODE & 0xFFFFFFFF).cast(pl.UInt32).to_numpy().tobytes())
+            digest.update((words.str.join("").item() or "").encode())
+    if table.extra is not None:
+        file = io.BytesIO()
+        table.extra.write_ipc(file)
+        digest.update(file.getvalue())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,8 +124,8 @@ class Release:
 
     @property
     def passed(self) -> bool:
-        """The gate let through just this table with just these promises."""
-        return self.seal is not None and self.seal == Seal.of(self.log, self.statement)
+        """The gate let through just this table, as it is now, with just this statement."""
+        return self.seal is not None and self.seal.fits(self)
 
     def row_weights(self) -> npt.NDArray[np.float64]:
         """float64[rows]: how many query events a row stands for."""
