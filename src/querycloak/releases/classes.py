@@ -34,12 +34,12 @@ def class_sizes(published: QueryLog, *, ordered: bool = False) -> npt.NDArray[np
         order = np.argsort(user, kind="stable")
         user, rows = user[order], rows[order]
     present, first, length = np.unique(user, return_index=True, return_counts=True)
-    place = np.arange(len(user), dtype=np.uint64) - np.repeat(first, length).astype(np.uint64)
+    position = np.arange(len(user), dtype=np.uint64) - np.repeat(first, length).astype(np.uint64)
     sums = np.zeros((len(published.users), 2), dtype=np.uint64)
     for column in range(2 if len(user) else 0):
         key = np.frombuffer(os.urandom(8), dtype=np.uint64)[0]
         words = _mixed(rows, key)
-        sums[present, column] = np.add.reduceat(_mixed(words + place, key) if ordered else words, first)
+        sums[present, column] = np.add.reduceat(_mixed(words + position, key) if ordered else words, first)
     _, of, size = np.unique(sums, axis=0, return_inverse=True, return_counts=True)
     return np.asarray(size[of.ravel()], dtype=np.int64)
 
