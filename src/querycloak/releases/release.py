@@ -68,7 +68,7 @@ class Seal:
         """Return the seal of a table and of its statement as they are now."""
         promises = asdict(statement)
         open_to = frozenset(promises.pop("does_not_cover"))
-        return cls(kind, _digest(table), promises, open_to, original)
+        return cls(kind, table_digest(table), promises, open_to, original)
 
     def fits(self, release: Release) -> bool:
         """Tell whether a release is still what was checked."""
@@ -80,7 +80,7 @@ class Seal:
         return {**self.__dict__, "original": None}  # a release that goes to another process does not take the log along
 
 
-def _digest(table: QueryLog) -> str:
+def table_digest(table: QueryLog) -> str:
     """Return the SHA-256 of everything in a table that can be written."""
     import polars as pl
 
