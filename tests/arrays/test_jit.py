@@ -37,6 +37,7 @@ def unknown_input():
     jit.expect_input(None)
 
 
+@pytest.mark.needs_jit
 def test_interpreted_and_compiled_wrap_around_alike():
     words = np.arange(1, 50, dtype=np.uint64) * FACTOR
     compiled = digest(words)
@@ -44,6 +45,7 @@ def test_interpreted_and_compiled_wrap_around_alike():
     assert digest(words) == compiled  # and no warning: the tests turn one into an error
 
 
+@pytest.mark.needs_jit
 def test_only_small_inputs_of_willing_files_are_interpreted(monkeypatch):
     seen = []
     monkeypatch.setattr(jit.Kernel, "_interpret", lambda kernel, *args: seen.append(kernel.__name__))
@@ -60,6 +62,7 @@ def test_only_small_inputs_of_willing_files_are_interpreted(monkeypatch):
     assert seen == ["digest"]
 
 
+@pytest.mark.needs_jit
 def test_threads_share_one_compiled_kernel():
     @jit.kernel
     def twice(x):
@@ -131,6 +134,7 @@ def test_a_small_stream_is_published_alike_interpreted_and_compiled(kind, option
         assert published[0].count(b"\n") > 20
 
 
+@pytest.mark.needs_jit
 def test_small_commands_do_not_load_numba(tmp_path):
     write(tmp_path / "log.tsv", "tsv", 1, 100)
     code = (
@@ -148,6 +152,7 @@ def test_small_commands_do_not_load_numba(tmp_path):
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.needs_jit
 def test_kernels_do_not_load_linear_algebra_and_leave_it_usable():
     code = (
         "import sys, numpy as np\n"

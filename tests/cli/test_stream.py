@@ -73,7 +73,7 @@ def test_a_pipe(log, tmp_path):
             [sys.executable, "-m", "querycloak", "stream", "--k", "3", "--statement", tmp_path / "s.json"],
             stdin=file, capture_output=True, check=True, timeout=120,
         )  # fmt: skip
-    assert len(read_back(done.stdout, "tsv")) > 2900
+    assert len(read_back(done.stdout, "tsv")) > 0.96 * len(rows())
     assert json.loads((tmp_path / "s.json").read_text())["statement"]["settings"]["k"] == 3
 
 
@@ -119,7 +119,7 @@ def test_a_named_pipe_as_output(log, tmp_path):
     out = (tmp_path / "pipe").read_bytes()
     assert process.wait(timeout=120) == 0
     process.communicate()
-    assert len(read_back(out, "tsv")) > 2900
+    assert len(read_back(out, "tsv")) > 0.96 * len(rows())
     assert not (tmp_path / "pipe.statement.json").exists()
 
 
@@ -140,7 +140,7 @@ def test_a_live_stream_lets_out_what_came_before_a_bad_line(tmp_path):
 
 def test_figures_on_the_way(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "STATS_SECONDS", 0.0)
-    monkeypatch.setattr(runner, "PIECE", 20_000)
+    monkeypatch.setattr(runner, "PIECE", 8 * len(rows()))
     seen, write = [], summary.write_text
 
     def look(path, text):
@@ -158,6 +158,7 @@ def test_figures_on_the_way(tmp_path, monkeypatch):
     assert [s["records in"] for s in stats] == sorted(s["records in"] for s in stats)
 
 
+@pytest.mark.needs_jit
 def test_a_file_that_was_not_read_to_its_end_is_no_success(tmp_path):
     data = "user\tquery\n" + "".join(f"u{i % 99}\tsome words {i}\n" for i in range(400_000))
     (tmp_path / "log.tsv").write_text(data)
@@ -185,7 +186,7 @@ def test_a_dash_is_standard_input_and_output(log):
     words = [sys.executable, "-m", "querycloak", "stream", "--k", "3", "-i", "-", "-o", "-"]
     with log.open("rb") as file:
         done = subprocess.run(words, stdin=file, capture_output=True, check=True, timeout=120)
-    assert len(read_back(done.stdout, "tsv")) > 2900
+    assert len(read_back(done.stdout, "tsv")) > 0.96 * len(rows())
 
 
 def test_verify_looks_at_the_ids(log, tmp_path):
@@ -263,7 +264,7 @@ def test_mistakes(log, tmp_path):
     refused(querycloak(*words, "-i", log, "-o", tmp_path / "pipe"), "a pipe cannot be wound back")
     bad = tmp_path / "bad.tsv"
     bad.write_bytes(log.read_bytes() + b"1005\tsecret\n")
-    message = refused(querycloak("stream", "-i", bad, "-o", out), "bad.tsv, line 3002", "--on-error skip")
+    message = refused(querycloak("stream", "-i", bad, "-o", out), f"bad.tsv, line {len(rows()) + 2}", "--on-error skip")
     assert "secret" not in message
     assert querycloak("stream", "-i", bad, "-o", out, "--on-error", "skip").returncode == 0
 

@@ -175,6 +175,7 @@ def test_a_header_over_two_lines_is_refused():
         layout_of(b'user,query,category,"a\nb"\nu,q,c,d\n', "csv")
 
 
+@pytest.mark.needs_jit
 def test_a_quote_that_is_never_closed_costs_one_line():
     layout = layout_of(b"user,query,category\na,b,c\n")
     data = b'a,"b,c\n' + b"d,e,f\n" * (LONGEST_LINE // 6 + 10)

@@ -18,6 +18,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.needs_jit
 def test_excite(tmp_path):
     release, truth = tmp_path / "release.log", tmp_path / "truth.tsv"
     settings = StreamSettings(k=3, depth=4)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from jit import JIT
 from stream_logs import MAKERS, as_tsv, read_back, rows
 
 from querycloak import api
@@ -41,7 +42,7 @@ def test_the_form_stays_and_only_the_user_changes(tmp_path, kind):
     data = (tmp_path / "release").read_bytes()
     out = read_back(data, kind)
     asked = {row[1]: row for row in table}
-    assert len(out) == found.stats["records out"] > 2900
+    assert len(out) == found.stats["records out"] > 0.96 * len(rows())
     for row in out:
         assert row[1:] == asked[row[1]][1:]
         assert row[0] != asked[row[1]][0]
@@ -154,7 +155,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("kind", BAD)
+@pytest.mark.parametrize("kind", [kind for kind in BAD if JIT or "too long" not in kind])
 @pytest.mark.parametrize("piece", [1 << 22, 10_000])
 def test_bad_lines(tmp_path, monkeypatch, kind, piece):
     monkeypatch.setattr("querycloak.live.runner.PIECE", piece)
@@ -247,6 +248,7 @@ def test_an_open_quote_at_the_end_loses_nothing_silently(tmp_path):
 
 
 @pytest.mark.parametrize("piece", [1 << 22, 1 << 17, 70_000])
+@pytest.mark.needs_jit
 def test_a_long_record_costs_its_first_line_wherever_a_piece_ends(tmp_path, monkeypatch, piece):
     monkeypatch.setattr("querycloak.live.runner.PIECE", piece)
     good = b"".join(b"u%d,q,News\n" % i for i in range(50))

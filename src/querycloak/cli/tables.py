@@ -47,4 +47,5 @@ def print_json(results: Sequence[Any]) -> None:
     """Print a list of records as JSON, with stable keys."""
     import msgspec
 
-    typer.echo(msgspec.json.format(msgspec.json.encode(list(results)), indent=2).decode())
+    plain = msgspec.json.encode(list(results), enc_hook=lambda value: value.item())  # NumPy's numbers
+    typer.echo(msgspec.json.format(plain, indent=2).decode())

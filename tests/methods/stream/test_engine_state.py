@@ -62,6 +62,7 @@ def long_stream(n, seed=3):
     ]
 
 
+@pytest.mark.needs_jit
 def test_over_many_blocks_of_random_words():
     """Far past one block of words, with sets that are indexed and forgotten on the way."""
     records = long_stream(30_000)

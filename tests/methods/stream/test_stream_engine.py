@@ -183,6 +183,7 @@ def test_what_leaves_is_distributed_as_in_the_reference(name, story):
             assert table[0] == table[1] == [runs]
 
 
+@pytest.mark.needs_jit
 def test_users_are_drawn_over_distinct_users_and_not_over_arity():
     """A waits 50 times, B to D once each; the query of E may go to each of them alike.
 
@@ -292,6 +293,7 @@ def test_codes_that_are_not_there_are_refused():
             engine.push_codes(np.array(user, np.int32), np.array(node, np.int32))
 
 
+@pytest.mark.needs_jit
 def test_memory_does_not_grow_with_the_stream():
     engine = SelfAdjusting(5, 4, random=Randomness(seed=1))
     rng = np.random.default_rng(1)
