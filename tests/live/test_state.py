@@ -162,6 +162,11 @@ def test_a_checkpoint_of_another_run_is_refused(run, tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"another input"):
         run_stream(run)
     run.source.write_bytes(content)
+    written = run.output.read_bytes()
+    run.output.write_bytes(written[:50] + b"x" + written[51:])
+    with pytest.raises(OutputError, match=r"changed since the checkpoint"):
+        run_stream(run)
+    run.output.write_bytes(written)
     with run.output.open("r+b") as file:
         file.truncate(100)
     with pytest.raises(OutputError, match=r"shorter than at the checkpoint"):

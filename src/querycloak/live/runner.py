@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from querycloak.errors import InputError, ParameterError
+from querycloak.errors import InputError, OutputError, ParameterError
 from querycloak.live.converter import Converter
 from querycloak.live.first_rows import check_first_rows
 from querycloak.live.pipes import Feed, Sink, reading, stopping
@@ -171,6 +171,8 @@ class _Session:
             self.run.statement_path.unlink(missing_ok=True)  # of an earlier release under this name
         self.sink = Sink(self.run.output, 0 if begin is None else begin.written)
         stack.callback(self.sink.close)
+        if begin is not None and self.sink.digest() != begin.output_digest:
+            raise OutputError(f"{self.run.output}: was changed since the checkpoint, and cannot be continued.")
         self.truth = None
         if self.run.truth is not None:
             self.truth = TruthFile(self.run.truth, *((0, 0) if begin is None else (begin.truth, begin.rows)))
@@ -256,9 +258,10 @@ class _Session:
         position = Position(
             sample=self.sample,
             head=head,
-            digest=fingerprint(self.source, head),
+            digest=fingerprint(self.source, head, read),
             read=read,
             written=self.sink.sync(),
+            output_digest=self.sink.digest(),
             truth=0 if self.truth is None else self.truth.sync(),
             rows=0 if self.truth is None else self.truth.rows,
             seconds=self.seconds,

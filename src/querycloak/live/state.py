@@ -40,12 +40,14 @@ class Position(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sample: Count
     """bytes of the input by which its layout was found"""
     head: Count
-    """bytes of the input that `digest` is over"""
+    """first bytes of the input that `digest` is over; so are the last ones before `read`"""
     digest: str
     read: Count
     """bytes of the input taken in"""
     written: Count
     """bytes of the output"""
+    output_digest: str
+    """of these bytes: the statement will be for them, too"""
     truth: Count
     """bytes of the truth"""
     rows: Count
@@ -73,10 +75,13 @@ class _Values(msgspec.Struct, forbid_unknown_fields=True):
     converter: dict[str, Any]
 
 
-def fingerprint(path: Path, size: int) -> str:
-    """Return the digest of the first bytes of an input, to know it again."""
+def fingerprint(path: Path, head: int, read: int) -> str:
+    """Return the digest of the first bytes of an input and of the last ones that were read, to know it again."""
     with path.open("rb") as file:
-        return hashlib.sha256(file.read(size)).hexdigest()
+        digest = hashlib.sha256(file.read(head))
+        file.seek(max(0, read - HEAD))
+        digest.update(file.read(min(HEAD, read)))
+        return digest.hexdigest()
 
 
 class Checkpoint:
@@ -121,7 +126,7 @@ class Checkpoint:
             raise InputError.at(self.directory, f"the checkpoint is of another run: {told}; {BEGIN_AGAIN}")
         at = values.position
         fits = at.sample <= at.head <= at.read <= source.stat().st_size
-        if not fits or fingerprint(source, at.head) != at.digest:
+        if not fits or fingerprint(source, at.head, at.read) != at.digest:
             raise InputError.at(self.directory, f"the checkpoint is of another input than {source}")
         return Saved(values.run, at, arrays, values.converter)
 
