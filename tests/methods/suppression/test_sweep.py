@@ -81,3 +81,8 @@ def test_ids_have_the_look_of_the_originals():
 def test_refuses_nonsense_at_once(value):
     with pytest.raises(ParameterError, match=r"Sweep.min_query_users must be an integer >= 1, got "):
         Sweep(min_query_users=value)
+
+
+def test_hashed_white_space_is_no_empty_text():
+    release = sweep(QueryLog.of(["a", "b"], ["\u00a0", "tea"]), Sweep(hash_tokens=True), Randomness(1))
+    assert all(release.log.queries.str.contains("^[0-9a-f]{12}$").to_list())

@@ -74,7 +74,6 @@ def stream_release(
     new_user = np.concatenate([empty, *(p.user for p in parts)]).astype(np.int32)
     delay = np.concatenate([empty, *(p.delay for p in parts)])
     candidates = np.concatenate([empty, *(p.candidates for p in parts)])
-    int(candidates.min()) if len(candidates) else 0
 
     published, users = new_user, log.users
     stands_for = np.arange(len(log.users), dtype=np.int32)

@@ -101,4 +101,4 @@ def _hash_tokens(queries: pl.Series, random: Randomness) -> pl.Series:
             known[word] = hmac.new(key, word.encode(), hashlib.sha256).hexdigest()[:12]
         return known[word]
 
-    return pl.Series([" ".join(token(w) for w in q.split()) for q in queries.to_list()], dtype=pl.String)
+    return pl.Series([" ".join(token(w) for w in q.split() or [q]) for q in queries.to_list()], dtype=pl.String)
