@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: install demo test test-fast mutation coverage lint types contract check bench clean
+.PHONY: install demo test test-fast mutation coverage coverage-kernels lint types contract check bench clean
 
 install: $(READY)
 
@@ -17,8 +17,13 @@ $(READY): pyproject.toml constraints.txt
 demo: install  ## the main job: a generated log becomes a release with its statement
 	$(BIN)/querycloak demo
 
+# Tests that run every kernel; without the JIT they still end within minutes.
+KERNEL_TESTS := tests/arrays tests/methods tests/attacks tests/distances tests/measures tests/generator/test_generate.py \
+	tests/logs/test_values_kernels.py tests/logs/test_one_policy.py tests/live/test_stream_lines.py
+TEST_OPTIONS ?=
+
 test: install  ## all tests, the slow ones too
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 $(TEST_OPTIONS)
 
 test-fast: install  ## what to run while working
 	$(BIN)/python -m pytest -n 2 -m "not slow"
@@ -26,8 +31,15 @@ test-fast: install  ## what to run while working
 mutation: install  ## seeded faults in privacy lines: every one must make a test fail
 	$(BIN)/python tests/mutation/run.py
 
-coverage: install  ## lines of src/ that the quick tests run; without the JIT, so that kernels count
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m "not slow" -W "ignore:overflow:RuntimeWarning" --cov --cov-report=term-missing
+coverage: install  ## lines of src/ that tests run: the quick tests, then those of kernels without the JIT, so that kernels count
+	rm -f .coverage
+	$(BIN)/python -m pytest -n 2 -q -m "not slow" --cov --cov-report=
+	$(MAKE) coverage-kernels
+
+coverage-kernels: install  ## the second half, added to what was measured before; then the figure
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m "not slow" -W "ignore:overflow:RuntimeWarning" $(KERNEL_TESTS) \
+		--cov --cov-append --cov-report=
+	$(BIN)/coverage report
 
 lint: install
 	$(BIN)/ruff check

@@ -33,6 +33,7 @@ def test_k_users_or_more_share_every_published_transaction(log, method, k, tmp_p
     assert 0 < gone < len(rows)
 
 
+@pytest.mark.needs_jit
 def test_short_transactions_need_refining_to_beat_partition(log):
     """Users have 2.8 concepts each here: the greedy pass is level with partition, the refined one is better."""
     shares = [

@@ -50,6 +50,7 @@ def test_refinement_saves_a_twentieth_of_the_distance(bench, k):
     assert release.statement.figures["distance saved by refinement"] >= 0.05
 
 
+@pytest.mark.needs_jit
 @pytest.mark.data
 @pytest.mark.skipif(not DATA.exists(), reason="the real logs are not next to the checkout")
 @pytest.mark.parametrize("settings", [{}, {"min_query_users": 3, "refine": True}])

@@ -150,6 +150,7 @@ STORIES = {
 }
 
 
+@pytest.mark.needs_jit
 @pytest.mark.parametrize("story", STORIES)
 @pytest.mark.parametrize("name", ENGINES)
 def test_what_leaves_is_distributed_as_in_the_reference(name, story):
