@@ -115,7 +115,7 @@ class Workbench:
         checked = entry.settings.from_json(settings)
         random = Randomness(seed).child(entry.name)
         release = entry.function(self.log, checked, random, self.progress, **self._needs(entry.needs))
-        if release.seal is None or not release.passed:
+        if release.seal is None:  # whether it still fits is looked at when the release is written
             raise GateError(f"{method}: its release did not pass the gate. This is a fault of the method.")
         if release.seal.original is not self.log:
             raise GateError(f"{method}: its release was checked against another log. This is a fault of the method.")

@@ -77,12 +77,17 @@ def _check_numbers(statement: PrivacyStatement) -> None:
 
 def check_counts(table: QueryLog, statement: PrivacyStatement) -> None:
     """Check that what the statement says of the table's size is so."""
-    seen = {"rows": len(table), "users": len(np.unique(table.user)), "distinct queries": len(np.unique(table.query))}
+    seen = {"rows": len(table), "users": _distinct(table.user), "distinct queries": _distinct(table.query)}
     for name, stated in statement.counts_out.items():
         if stated != seen.get(name, stated):
             raise _broken(statement, f"{stated:,} {name} are stated, {seen[name]:,} are published")
     if "epsilon" in statement.parameters and not statement.counts_out.keys() <= seen.keys():
         raise _broken(statement, "the statement counts what the table does not show")
+
+
+def _distinct(codes: Codes) -> int:
+    """Count distinct codes, -1 as one of them, without sorting."""
+    return int(np.count_nonzero(np.bincount(codes + np.int64(1))))
 
 
 def check_classes(table: QueryLog, statement: PrivacyStatement) -> None:
