@@ -35,10 +35,16 @@ Need = Literal[
     "directory",
     "resolver",
     "stream_engines",
+    "halves",
+    "askers",
+    "trials",
+    "also",
 ]
 """What a method, attack or measure may ask for next to the log: `concepts` is the log's ConceptLog over `taxonomy`,
 `release_concepts` that of the release; `paths` and `release_paths` find the category path of each row;
-`stream_engines` makes the engine of a stream method, for an attacker who runs it himself."""
+`stream_engines` makes the engine of a stream method, for an attacker who runs it himself. `halves` (attacks.halves) is
+each person's log in a known and an unknown half, `askers` (releases.askers) who asked each published text, `trials`
+(attacks.trials) makes further releases with the same method, `also` are other releases of the same log."""
 
 
 @dataclass(frozen=True)

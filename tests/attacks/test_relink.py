@@ -3,22 +3,25 @@ from __future__ import annotations
 import numpy as np
 from sample_releases import distinct_log, queries_of, release_of
 
-from querycloak.attacks.relink import halves, relink
+from querycloak.attacks.halves import halves
+from querycloak.attacks.relink import relink
 from querycloak.logs.query_log import QueryLog
+from querycloak.randomness import Randomness
 
 LOG = distinct_log()
+RANDOM = Randomness(1)
 
 
 def test_halves_cut_by_time_and_keep_all():
     log = QueryLog.of(["u", "u", "u", "v"], ["late", "early", "middle", "x"], times=[9, 1, 5, 3])
-    first, second = halves(log)
+    first, second = halves(log, RANDOM)
     assert [log.queries[q] for q in first.query.tolist()] == ["early"]
     assert [log.queries[q] for q in second.query.tolist()] == ["late", "middle", "x"]
 
 
 def test_click_rows_stay_with_their_event():
     log = QueryLog.of(["u"] * 4, ["a", "a", "b", "b"], times=[1, 1, 2, 2], urls=["x", "y", "x", "y"])
-    first, second = halves(log)
+    first, second = halves(log, RANDOM)
     assert (len(first), len(second)) == (2, 2)
     assert set(first.query.tolist()) == {0}
 
@@ -30,31 +33,31 @@ def test_click_rows_stay_with_their_event_when_others_come_in_between():
         times=[1, 1, 1, 1, 2, 2, 2, 2],
         urls=["x", "x", "y", "y"] * 2,
     )
-    first, second = halves(log)
+    first, second = halves(log, RANDOM)
     assert (len(first), len(second)) == (4, 4)
     assert set(first.query.tolist()) == {0}
 
 
 def test_empty():
-    first, second = halves(QueryLog.of([], []))
+    first, second = halves(QueryLog.of([], []), RANDOM)
     assert len(first) == len(second) == 0
 
 
 def test_a_pseudonymous_second_half_is_relinked():
-    first, second = halves(LOG)
+    first, second = halves(LOG, RANDOM)
     result = relink(first, release_of(LOG, queries_of(second), list(range(40))))
     assert result.rate == 1.0
     assert result.targets == 40
 
 
 def test_equal_logs_are_not():
-    first, _ = halves(LOG)
+    first, _ = halves(LOG, RANDOM)
     result = relink(first, release_of(LOG, [["tea"]] * 40, list(range(40))))
     np.testing.assert_allclose(result.rate, 1 / 40)
 
 
 def test_groups_of_four_give_one_in_four():
-    first, second = halves(LOG)
+    first, second = halves(LOG, RANDOM)
     logs = queries_of(second)
     published = [[q for log in logs[i - i % 4 : i - i % 4 + 4] for q in log] for i in range(40)]
     np.testing.assert_allclose(relink(first, release_of(LOG, published, list(range(40)), k=4)).rate, 0.25)

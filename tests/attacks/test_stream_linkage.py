@@ -85,7 +85,7 @@ def test_rates_on_a_release():
     log = skewed_log(hog=0.0)
     release = qc.anonymize(log, "self-adjusting", k=4, depth=2, seed=1)
     results = {r.attack: r for r in qc.attack(log, release, names=["stream-linkage"], seed=1)}
-    assert set(results) == {f"stream linkage, {kind}" for kind in ("simple", "full", "activity")}
+    assert set(results) == {f"stream-linkage, {kind}" for kind in ("simple", "full", "activity")}
     for result in results.values():
         assert result.targets == len(release.log)
         assert result.low <= result.rate <= result.high
@@ -93,7 +93,7 @@ def test_rates_on_a_release():
         assert result.bound is None  # the statement promises candidates, not a bound
         assert result.details["1/k"] == 0.25
         assert 0 <= result.details["users with the fewest records"] <= 1
-    assert results["stream linkage, full"].rate > results["stream linkage, full"].guess
+    assert results["stream-linkage, full"].rate > results["stream-linkage, full"].baseline.rate
 
 
 def test_where_one_user_asks_half_of_all_the_activity_attacker_passes_1_in_k():

@@ -26,13 +26,13 @@ def shares(published):
 def test_equals_the_reference(published, most):
     with patch.object(sys.modules["querycloak.attacks.uniqueness"], "_BITS_AT_MOST", most):
         found = shares(published)
-    np.testing.assert_allclose(found["unique pairs"], np.mean(users_with_unique_pair([set(p) for p in published])))
+    np.testing.assert_allclose(found["uniqueness, pairs"], np.mean(users_with_unique_pair([set(p) for p in published])))
     queries = {q for p in published for q in p}
     single = [q for q in queries if sum(q in p for p in published) == 1]
-    np.testing.assert_allclose(found["unique queries"], len(single) / max(len(queries), 1))
+    np.testing.assert_allclose(found["uniqueness, queries"], len(single) / max(len(queries), 1))
 
 
 def test_all_unique_and_none():
-    assert shares(queries_of(LOG)) == {"unique queries": 1.0, "unique pairs": 1.0}
-    assert shares([["a", "b", "c"]] * 3) == {"unique queries": 0.0, "unique pairs": 0.0}
-    assert shares([["a", "b"], ["a", "c"], ["b", "c"]]) == {"unique queries": 0.0, "unique pairs": 1.0}
+    assert shares(queries_of(LOG)) == {"uniqueness, queries": 1.0, "uniqueness, pairs": 1.0}
+    assert shares([["a", "b", "c"]] * 3) == {"uniqueness, queries": 0.0, "uniqueness, pairs": 0.0}
+    assert shares([["a", "b"], ["a", "c"], ["b", "c"]]) == {"uniqueness, queries": 0.0, "uniqueness, pairs": 1.0}

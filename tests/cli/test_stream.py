@@ -280,4 +280,4 @@ def test_a_sweep_over_k_and_depth(log, tmp_path):
         f"self-adjusting k={k} depth={d}" for k in (2, 5) for d in (1, 2)
     ]
     for run in results["runs"][1:]:
-        assert any(a["attack"] == "stream linkage, full" for a in run["attacks"])
+        assert any(a["attack"] == "stream-linkage, full" for a in run["attacks"])

@@ -34,7 +34,7 @@ def test_runs_attacks_measures_and_writes_three_files(tmp_path):
     write_report(found, tmp_path)
     assert found.runs[0].name == "pseudonyms only"
     assert found.runs[0].risk > 0.2
-    assert all("half-split relink" in [a.attack for a in r.attacks] for r in found.runs[:3])
+    assert all("relink-half" in [a.attack for a in r.attacks] for r in found.runs[:3])
     for name in ["results.json", "results.csv", "report.html"]:
         assert (tmp_path / name).stat().st_size > 500
     assert (tmp_path / "report.html").stat().st_size < 5_000_000
@@ -52,7 +52,7 @@ def test_the_same_command_goes_on_where_it_stopped(tmp_path):
 
 def test_heavy_users_have_a_row_of_their_own(tmp_path):
     found = compare(Workbench(sample_log(users=6, queries=120)), PLANS[:1], tmp_path)
-    heavy = [a for a in found.runs[0].attacks if a.attack == "half-split relink, 50+ known"]
+    heavy = [a for a in found.runs[0].attacks if a.attack == "relink-half, 50+ known"]
     assert [a.targets for a in heavy] == [6]
 
 

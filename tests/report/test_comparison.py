@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 
 import pytest
 from places import ROOT
+from sample_attacks import found
 from sample_releases import statement
 
-from querycloak.attacks.result import AttackResult
 from querycloak.evaluation.comparison import UTILITY, Comparison, Run, recommend
 from querycloak.evaluation.comparison_files import comparison_csv, run_from_json, run_to_json
 from querycloak.measures.score import Score
@@ -16,8 +16,7 @@ from querycloak.report.html import html_report, recommendation
 
 
 def run(name, rate, divergence, **more):
-    attack = AttackResult(attack="a", rate=rate, low=0, high=1, guess=0, bound=None, targets=9)
-    counted = AttackResult(attack="b", rate=1.0, low=0, high=1, guess=0, bound=None, targets=9, names_users=False)
+    attack, counted = found("a", rate), found("b", 1.0, risk="count")
     score = Score(measure=UTILITY, value=divergence, better="lower")
     return Run(name=name, method="m", settings={"k": 2}, attacks=(attack, counted), scores=(score,), **more)
 
@@ -94,7 +93,7 @@ def hostile_comparison(text):
     promised = dataclasses.replace(
         statement(), model=text, covers=(text,), settings={text: text}, parameters={text: 1}, dropped={text: 3}
     )
-    attack = AttackResult(attack=text, rate=0.1, low=0, high=1, guess=0, bound=0.5, targets=9)
+    attack = found(text, 0.1, knows=text, bound=0.5)
     scores = (
         Score(measure=UTILITY, value=0.1, better="lower"),
         Score(measure=text, value=0.5, better="higher"),

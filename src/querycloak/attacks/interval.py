@@ -1,4 +1,4 @@
-"""The 95 % interval of a rate (Wilson's score interval), and the result of an attack.
+"""The 95 % interval of a rate (Wilson's score interval) and of a lift (Newcombe's), and the result of an attack.
 
 >>> low, high = wilson(0.5, 100)
 >>> round(low, 3), round(high, 3)
@@ -10,16 +10,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from querycloak.attacks.result import AttackResult
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.attacks.result import AttackResult, Baseline
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from querycloak.attacks.result import BaselineKind, Question, Risk, Unit
     from querycloak.releases.release import Release
 
-__all__ = ["result_of", "wilson"]
+__all__ = ["NOTHING", "baseline_of", "difference", "guessing", "rated_result", "result_of", "wilson"]
 
+Float64s = npt.NDArray[np.float64]
+Interval = tuple[float, float, float]
+"""value, and the ends of its interval"""
 
 CONFIDENCE: Final = 0.95
 
@@ -43,27 +47,90 @@ def wilson(rate: float, targets: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+def guessing(candidates: int) -> Baseline:
+    """Return the baseline of an attacker who names one of so many candidates blindly."""
+    rate = 1.0 / max(candidates, 1)
+    return Baseline(kind="guessing", rate=rate, low=rate, high=rate, targets=0)
+
+
+NOTHING: Final = Baseline(kind="guessing", rate=0.0, low=0.0, high=0.0, targets=0)
+"""The baseline of what is counted, not guessed."""
+
+
+def baseline_of(kind: BaselineKind, success: Float64s) -> Baseline:
+    """Return the baseline from success: float64[targets], the chance of being right where the release cannot help."""
+    rate = float(success.mean()) if len(success) else 0.0
+    low, high = wilson(rate, len(success))
+    return Baseline(kind=kind, rate=rate, low=low, high=high, targets=len(success))
+
+
+def difference(rate: Interval, baseline: Interval) -> Interval:
+    """Return rate - baseline with its 95 % interval, each given as (value, low, high).
+
+    Newcombe (1998), method 10: the two score intervals are combined by their squared half-widths. It takes the two as
+    independent; where both come from the same targets, they rise together, and the interval is too wide.
+    """
+    (p, p_low, p_high), (q, q_low, q_high) = rate, baseline
+    lift = p - q
+    return lift, lift - math.hypot(p - p_low, q_high - q), lift + math.hypot(p_high - p, q - q_low)
+
+
 def result_of(
     attack: str,
-    success: npt.NDArray[np.float64],
+    success: Float64s,
     release: Release,
     *,
-    guess: float,
-    names_users: bool = True,
+    question: Question,
+    risk: Risk,
+    knows: str,
+    unit: Unit,
+    baseline: Baseline,
+    bounded: bool = False,
     details: dict[str, float] | None = None,
 ) -> AttackResult:
-    """Return the result of an attack from success: float64[targets], the chance of being right on each target."""
+    """Return the result of an attack from success: float64[targets], the chance of being right on each target.
+
+    `bounded` where the bound of the release's statement is about exactly this rate: naming a person's published id.
+    """
     targets = len(success)
     rate = float(success.mean()) if targets else 0.0
     low, high = wilson(rate, targets)
+    return rated_result(
+        attack, (rate, low, high), release, question=question, risk=risk, knows=knows, unit=unit, baseline=baseline,
+        targets=targets, bounded=bounded, details=details,
+    )  # fmt: skip
+
+
+def rated_result(
+    attack: str,
+    rate: Interval,
+    release: Release,
+    *,
+    question: Question,
+    risk: Risk,
+    knows: str,
+    unit: Unit,
+    baseline: Baseline,
+    targets: int,
+    bounded: bool = False,
+    details: dict[str, float] | None = None,
+) -> AttackResult:
+    """Return the result of an attack whose rate is no mean over targets, given as (value, low, high)."""
+    lift, lift_low, lift_high = difference(rate, (baseline.rate, baseline.low, baseline.high))
     return AttackResult(
         attack=attack,
-        rate=rate,
-        low=low,
-        high=high,
-        guess=guess,
-        bound=release.statement.bound if names_users else None,
+        question=question,
+        risk=risk,
+        knows=knows,
+        unit=unit,
+        rate=rate[0],
+        low=rate[1],
+        high=rate[2],
+        baseline=baseline,
+        lift=lift,
+        lift_low=lift_low,
+        lift_high=lift_high,
+        bound=release.statement.bound if bounded else None,
         targets=targets,
-        names_users=names_users,
         details=details or {},
     )

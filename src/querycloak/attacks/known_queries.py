@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.attacks.interval import result_of
+from querycloak.attacks.interval import guessing, result_of
 from querycloak.attacks.known import Features, published_users, text_features, topic_features
 from querycloak.attacks.matching import chance_of_match
 from querycloak.progress import QUIET, Progress
@@ -52,8 +52,20 @@ def known_queries(
     progress.start("attack: known queries", total=len(HOW_MANY) + 1)
     for m in (*HOW_MANY, None):
         chance = _attack(log, features, owner, m, random.child(f"m={m}"))
-        name = f"known queries, m = {'half' if m is None else m}"
-        results.append(result_of(name, chance, release, guess=1 / max(len(release.log.users), 1)))
+        knows = "half of a person's queries, at random" if m is None else f"{m} random queries of a person"
+        results.append(
+            result_of(
+                f"known-queries, {'half' if m is None else m}",
+                chance,
+                release,
+                question="singling out",
+                risk="link",
+                knows=knows,
+                unit="published id",
+                baseline=guessing(len(release.log.users)),
+                bounded=True,
+            )
+        )
         progress.advance()
     return results
 

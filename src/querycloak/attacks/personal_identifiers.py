@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from querycloak.attacks.interval import result_of
+from querycloak.attacks.interval import NOTHING, result_of
 from querycloak.progress import QUIET, Progress
 from querycloak.texts.identifiers import KINDS, find_identifiers
 
@@ -40,4 +40,14 @@ def personal_identifiers(
     details = {kind: float((mask >> bit & 1).sum()) / rows for bit, kind in enumerate(KINDS)}
     details["own name"] = float(named.sum()) / rows
     success = ((mask != 0) | named).astype(np.float64)
-    return result_of("personal identifiers", success, release, guess=0.0, names_users=False, details=details)
+    return result_of(
+        "personal-identifiers",
+        success,
+        release,
+        question="singling out",
+        risk="count",
+        knows="nothing",
+        unit="record",
+        baseline=NOTHING,
+        details=details,
+    )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from querycloak.arrays.ragged import CountedRows
 from querycloak.attacks._linkage_kernels import link
-from querycloak.attacks.interval import result_of
+from querycloak.attacks.interval import guessing, result_of
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -52,7 +52,18 @@ def record_linkage(
         "mean queries in common with the linked": float(most.mean()) if len(most) else 0.0,
         "mean users linked": float(linked.mean()) if len(linked) else 0.0,
     }
-    return result_of("record linkage", chance, release, guess=1 / max(len(log.users), 1), details=details)
+    return result_of(
+        "record-linkage",
+        chance,
+        release,
+        question="linkability",
+        risk="link",
+        knows="the whole log in clear",
+        unit="published id",
+        baseline=guessing(len(log.users)),
+        bounded=True,
+        details=details,
+    )
 
 
 def _codes_in(words: pl.Series, vocabulary: pl.Series) -> npt.NDArray[np.int32]:

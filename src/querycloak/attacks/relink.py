@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querycloak.attacks.interval import result_of
+from querycloak.attacks.interval import guessing, result_of
 from querycloak.attacks.known import published_users, text_features, topic_features
 from querycloak.attacks.matching import chance_of_match
 from querycloak.progress import QUIET, Progress
@@ -20,27 +20,7 @@ if TYPE_CHECKING:
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.releases.release import Release
 
-__all__ = ["halves", "relink"]
-
-
-def halves(log: QueryLog) -> tuple[QueryLog, QueryLog]:
-    """Split each user's log in half by time, or by the order of rows where there are no times.
-
-    Of an odd number of query events, the second half has one more; a user with one event is in the second half only.
-    The rows of one event stay together.
-    """
-    first_row = np.flatnonzero(log.event)
-    event = np.searchsorted(first_row, log.event_row)  # event of each row
-    time = log.time[first_row] if log.time is not None else np.zeros(len(first_row), dtype=np.int64)
-    user = log.user[first_row]
-    order = np.lexsort((first_row, time, user))
-    ordered = user[order]
-    rank = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
-    size = np.bincount(user, minlength=len(log.users))[ordered]
-    early = np.zeros(len(first_row), dtype=np.bool_)
-    early[order] = rank < size // 2
-    is_early = early[event] if len(event) else np.zeros(0, dtype=np.bool_)
-    return log.take(is_early), log.take(~is_early)
+__all__ = ["relink"]
 
 
 def relink(
@@ -72,4 +52,14 @@ def relink(
     targets, target = np.unique(known.user[rows], return_inverse=True)
     bags = features.known(target.astype(np.int64), known.query[rows], len(targets))
     chance = chance_of_match(bags, features.published, owner[targets], features.size, cosine=True)
-    return result_of("half-split relink", chance, release, guess=1 / max(len(release.log.users), 1))
+    return result_of(
+        "relink-half",
+        chance,
+        release,
+        question="linkability",
+        risk="link",
+        knows="the earlier half of a person's log",
+        unit="published id",
+        baseline=guessing(len(release.log.users)),
+        bounded=True,
+    )

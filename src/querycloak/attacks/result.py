@@ -1,27 +1,78 @@
-"""What one attack found."""
+"""What one attack found: how often the attacker is right about people, and how often without the release."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
-__all__ = ["AttackResult"]
+__all__ = ["AttackResult", "Baseline", "BaselineKind", "CannotAttackError", "Question", "Risk", "Unit"]
+
+Question = Literal["singling out", "linkability", "inference"]
+"""The three questions of European regulators (Article 29 Working Party, Opinion 05/2014)."""
+
+Risk = Literal["link", "claim", "membership", "membership at 1 %", "count"]
+"""Which limit judges it: linking a person to a published id, claiming what a person asked, telling whether a person is
+in the log (2 AUC - 1), the same as true positives at 1 % false positives; `count`: something that is counted, not
+guessed, and has no limit of its own."""
+
+Unit = Literal["person", "published id", "query", "record"]
+
+BaselineKind = Literal["guessing", "another person", "people held out"]
+"""Whom the attacker's rate is compared with: `guessing` among all candidates without the release; the same claims
+scored against `another person` drawn at random; the same attacker on `people held out` of a further release."""
+
+
+class CannotAttackError(Exception):
+    """An attack does not fit what is at hand; the text says what is missing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline:
+    """How often the same attacker is right where the release tells nothing about the target."""
+
+    kind: BaselineKind
+    rate: float
+    low: float
+    high: float
+    """95 % interval of the rate; the rate itself where it is known exactly"""
+    targets: int
+    """0 = known exactly"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttackResult:
-    """What one attack found."""
+    """What one attack found. Made by `attacks.interval.result_of`."""
 
     attack: str
+    """name in the catalog, and after a comma the variant"""
+    question: Question
+    risk: Risk
+    knows: str
+    """what the attacker knows, in a few words"""
+    unit: Unit
+    """what one target is"""
     rate: float
-    """share of targets that the attacker names correctly; the expected share where it guesses among equal scores"""
+    """share of targets on which the attacker is right; the expected share where it guesses among equal scores"""
     low: float
     high: float
     """95 % interval of the rate"""
-    guess: float
-    """rate of blind guessing"""
+    baseline: Baseline
+    lift: float
+    """rate less that of the baseline: what the release adds"""
+    lift_low: float
+    lift_high: float
+    """95 % interval of the lift"""
     bound: float | None
-    """the bound that the release's statement claims, if any"""
+    """the bound that the release's statement claims for exactly this rate, if any"""
     targets: int
-    names_users: bool = True
-    """the attack names users; False where it counts something else that is risky, such as phone numbers"""
     details: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def names_people(self) -> bool:
+        """The attack says something about a person; False where it counts something else that is risky."""
+        return self.risk != "count"
+
+    @property
+    def judged(self) -> float:
+        """What limits look at: the upper end of the lift; the claimed bound where that is proved and smaller."""
+        return self.lift_high if self.bound is None else min(self.lift_high, self.bound)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.attacks._activity_kernels import most_active_others
-from querycloak.attacks.interval import result_of
+from querycloak.attacks.interval import guessing, result_of
 from querycloak.mapping.category_tree import CategoryTree
 from querycloak.progress import QUIET, Progress
 
@@ -107,9 +107,9 @@ def stream_linkage(
     paths = release_paths(str(settings.get("separator", "/")))
     progress.start("attack: stream linkage", total=3)
     attackers: dict[str, Callable[[], Int32s]] = {
-        "stream linkage, simple": lambda: simple_linkage(user, paths, k, depth, random.child("simple"), stream_engines),
-        "stream linkage, full": lambda: full_linkage(user, paths, k, depth, random.child("full"), stream_engines, hold),
-        "stream linkage, activity": lambda: activity_guesses(user, paths, k, depth),
+        "stream-linkage, simple": lambda: simple_linkage(user, paths, k, depth, random.child("simple"), stream_engines),
+        "stream-linkage, full": lambda: full_linkage(user, paths, k, depth, random.child("full"), stream_engines, hold),
+        "stream-linkage, activity": lambda: activity_guesses(user, paths, k, depth),
     }
     fewest, most = _least_and_most_active(log, truth.asker)
     results = []
@@ -123,8 +123,19 @@ def stream_linkage(
             "records with a guess": _mean((guess >= 0).astype(np.float64)),
             "1/k": 1 / k,
         }
-        blind = 1 / max(len(release.log.users), 1)
-        results.append(result_of(name, right, release, guess=blind, details=details))
+        results.append(
+            result_of(
+                name,
+                right,
+                release,
+                question="linkability",
+                risk="link",
+                knows="the published stream, the settings and the categories",
+                unit="record",
+                baseline=guessing(len(release.log.users)),
+                details=details,
+            )
+        )
         progress.advance()
     return results
 

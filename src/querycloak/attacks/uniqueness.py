@@ -8,7 +8,7 @@ import numpy as np
 
 from querycloak.arrays.ragged import CountedRows, Ragged
 from querycloak.attacks._uniqueness_kernels import with_unique_pair, with_unique_pair_by_bits
-from querycloak.attacks.interval import result_of
+from querycloak.attacks.interval import NOTHING, result_of
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -46,6 +46,24 @@ def uniqueness(
     find = with_unique_pair_by_bits if dense else with_unique_pair
     found = find(queries_of, users_of)
     return [
-        result_of("unique queries", (spread == 1).astype(np.float64), release, guess=0.0, names_users=False),
-        result_of("unique pairs", found.astype(np.float64), release, guess=0.0, names_users=False),
+        result_of(
+            "uniqueness, queries",
+            (spread == 1).astype(np.float64),
+            release,
+            question="singling out",
+            risk="count",
+            knows="nothing",
+            unit="query",
+            baseline=NOTHING,
+        ),
+        result_of(
+            "uniqueness, pairs",
+            found.astype(np.float64),
+            release,
+            question="singling out",
+            risk="count",
+            knows="nothing",
+            unit="published id",
+            baseline=NOTHING,
+        ),
     ]

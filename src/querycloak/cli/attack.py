@@ -66,7 +66,7 @@ def attack(
         print_json(results)
     else:
         print_table(["attack", "rate", "95 % interval", "guessing", "bound", "targets"], attack_rows(results))
-    over = [r for r in results if max_risk is not None and r.names_users and r.rate > max_risk]
+    over = [r for r in results if max_risk is not None and r.names_people and r.rate > max_risk]
     if over:
         worst = max(over, key=lambda r: r.rate)
         raise CheckFailedError(

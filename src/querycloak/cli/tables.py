@@ -22,7 +22,7 @@ def attack_rows(results: Sequence[AttackResult]) -> list[list[str]]:
             r.attack,
             f"{r.rate:.2%}",
             f"{r.low:.2%} to {r.high:.2%}",
-            f"{r.guess:.2%}",
+            f"{r.baseline.rate:.2%}",
             "none" if r.bound is None else f"{r.bound:.2%}",
             f"{r.targets:,}",
         ]

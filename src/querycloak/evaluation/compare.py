@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from querycloak._version import __version__
-from querycloak.attacks.relink import halves, relink
+from querycloak.attacks.halves import halves
+from querycloak.attacks.relink import relink
 from querycloak.catalog import method
 from querycloak.errors import OutputError, ParameterError, UserError
 from querycloak.evaluation.comparison import Comparison, Run
@@ -21,6 +22,7 @@ from querycloak.evaluation.workbench import Workbench
 from querycloak.logs.atomic import write_text
 from querycloak.measures.topics import topic_shares
 from querycloak.progress import QUIET, Progress
+from querycloak.randomness import Randomness
 from querycloak.releases.classes import class_sizes
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ def compare(
         raise UserError("The log has one user: there is nobody to hide among.")
     store = None if output is None else _store(output)
     before = _top_topics(bench)
-    first, second = halves(log)
+    first, second = halves(log, Randomness(seed).child("halves"))
     first_bench = Workbench(first, bench.taxonomy, bench.directory, bench.resolver)
     second_bench = Workbench(second, bench.taxonomy, bench.directory, bench.resolver)
     mark = _digest_of(log) + knowledge
@@ -190,7 +192,7 @@ def _relink(plan: Plan, first: Workbench, second: Workbench, whole: Release, see
         knowledge = {"concepts": first.concepts, "taxonomy": first.taxonomy}
     everybody = relink(first.log, release, **knowledge)
     heavy = relink(first.log, release, min_events=HEAVY, **knowledge)
-    return [everybody, replace(heavy, attack=f"half-split relink, {HEAVY}+ known")] if heavy.targets else [everybody]
+    return [everybody, replace(heavy, attack=f"relink-half, {HEAVY}+ known")] if heavy.targets else [everybody]
 
 
 def _top_topics(bench: Workbench) -> dict[int, float]:

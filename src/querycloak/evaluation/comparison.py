@@ -41,13 +41,13 @@ class Run:
     @property
     def risk(self) -> float | None:
         """Rate of the worst attack that names users."""
-        rates = [a.rate for a in self.attacks if a.names_users]
+        rates = [a.rate for a in self.attacks if a.names_people]
         return max(rates) if rates else None
 
     @property
     def worst(self) -> AttackResult | None:
         """The worst attack that names users."""
-        return max((a for a in self.attacks if a.names_users), key=lambda a: a.rate, default=None)
+        return max((a for a in self.attacks if a.names_people), key=lambda a: a.rate, default=None)
 
     @property
     def utility(self) -> float | None:
@@ -75,8 +75,11 @@ class Comparison:
 def frontier(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that no other beats on both risk and utility, by rising risk.
 
+    >>> from querycloak.attacks.result import Baseline
     >>> def run(name, rate, loss):
-    ...     attack = AttackResult(attack="a", rate=rate, low=0, high=1, guess=0, bound=None, targets=1)
+    ...     blind = Baseline(kind="guessing", rate=0, low=0, high=0, targets=0)
+    ...     attack = AttackResult(attack="a", question="linkability", risk="link", knows="", unit="person", rate=rate,
+    ...         low=0, high=1, baseline=blind, lift=rate, lift_low=0, lift_high=1, bound=None, targets=1)
     ...     score = Score(measure=UTILITY, value=loss, better="lower")
     ...     return Run(name=name, method="m", settings={}, attacks=(attack,), scores=(score,))
     >>> [r.name for r in frontier([run("a", 0.1, 0.5), run("b", 0.2, 0.6), run("c", 0.3, 0.1)])]

@@ -8,22 +8,26 @@ LogRelease(sweep, 2 rows)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from querycloak.attacks.halves import Halves, halves
+from querycloak.attacks.result import CannotAttackError
 from querycloak.catalog import ATTACKS, MEASURES
 from querycloak.catalog import method as find_method
 from querycloak.errors import GateError, ParameterError
+from querycloak.evaluation.trials import MethodTrials, NoTrials
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from os import PathLike
 
     from querycloak.attacks.result import AttackResult
+    from querycloak.attacks.trials import Trials
     from querycloak.catalog import Check, Need
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
@@ -33,9 +37,10 @@ if TYPE_CHECKING:
     from querycloak.mapping.row_paths import PathsOf, RowPaths
     from querycloak.measures.score import Score
     from querycloak.plugins import Catalog
+    from querycloak.releases.askers import Askers
     from querycloak.releases.release import Release
 
-__all__ = ["Workbench", "load_taxonomy", "mapper_of"]
+__all__ = ["Attacked", "Workbench", "load_taxonomy", "mapper_of"]
 
 
 def load_taxonomy(source: Taxonomy | str | PathLike[str] = "wordnet") -> Taxonomy:
@@ -65,6 +70,14 @@ def mapper_of(taxonomy: Taxonomy, mode: str | None = None) -> Mapper:
     return Mapper(taxonomy) if mode is None else Mapper(taxonomy, mode=mode)
 
 
+class Attacked(NamedTuple):
+    """What the attacks on one release found."""
+
+    results: list[AttackResult]
+    not_run: dict[str, str]
+    """name of each attack that fits the release and could not be run → what it lacked"""
+
+
 @dataclass(frozen=True)
 class Workbench:
     """A log with its background knowledge."""
@@ -75,6 +88,7 @@ class Workbench:
     directory: SiteDirectory | None = None
     resolver: Any = None
     progress: Progress = QUIET
+    _halves: dict[int, Halves] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
@@ -122,30 +136,76 @@ class Workbench:
         return release if seed is None else replace(release, statement=release.statement.seeded())
 
     def attack(
-        self, release: Release, names: Sequence[str] | None = None, seed: int | None = None
+        self,
+        release: Release,
+        names: Sequence[str] | None = None,
+        seed: int | None = None,
+        *,
+        rerun: bool = True,
+        also: Sequence[Release] = (),
     ) -> list[AttackResult]:
         """Run every attack that fits the release, or those named. The release must hold its truth, to keep score."""
+        return self.try_attacks(release, names, seed, rerun=rerun, also=also).results
+
+    def try_attacks(
+        self,
+        release: Release,
+        names: Sequence[str] | None = None,
+        seed: int | None = None,
+        *,
+        rerun: bool = True,
+        also: Sequence[Release] = (),
+        trials: Trials | None = None,
+    ) -> Attacked:
+        """Run every attack that fits the release, or those named; say which could not be run, and what they lacked.
+
+        With `rerun` the method is run again on parts of the log, as its statement says it was run: that makes the
+        baseline of people held out, and several attacks need it. `also` are other releases of the same log. `trials`
+        replaces what runs the method again, where somebody has it already.
+        """
         if release.truth is None and release.has_users:
             raise ParameterError("The release holds no truth: read it with read_truth, so that attacks can keep score.")
-        return cast("list[AttackResult]", self._check(ATTACKS, "attack", release, names, seed))
+        if trials is None:
+            trials = self.trials(release, seed) if rerun else NoTrials("the method is not run again (--no-rerun)")
+        missing: dict[str, str] = {}
+        extra = {"trials": trials, "also": also, "halves": self.halves(seed)}
+        found = self._check(ATTACKS, "attack", release, names, seed, extra, missing)
+        return Attacked(cast("list[AttackResult]", found), missing)
+
+    def trials(self, release: Release, seed: int | None = None) -> Trials:
+        """Return what runs the method of a release again, with the settings of its statement."""
+        return MethodTrials(self, release.statement, self.halves(seed), seed)
 
     def measure(self, release: Release, names: Sequence[str] | None = None, seed: int | None = None) -> list[Score]:
         """Run every measure that fits the release, or those named."""
-        return cast("list[Score]", self._check(MEASURES, "measure", release, names, seed))
+        return cast("list[Score]", self._check(MEASURES, "measure", release, names, seed, {}, {}))
 
     def _check(
-        self, catalog: Catalog[Check], what: str, release: Release, names: Sequence[str] | None, seed: int | None
+        self,
+        catalog: Catalog[Check],
+        what: str,
+        release: Release,
+        names: Sequence[str] | None,
+        seed: int | None,
+        extra: Mapping[str, Any],
+        missing: dict[str, str],
     ) -> list[Any]:
         for name in names or ():
             if release.kind not in catalog.find(name).kinds:
                 raise ParameterError(f"The {what} {name!r} does not fit a release of {release.statement.method}.")
         chosen = [c for c in catalog.values() if release.kind in c.kinds and (names is None or c.name in names)]
-        made = self._needs({need for check in chosen for need in check.needs}, release)
+        wanted = {need for check in chosen for need in check.needs}
+        made: dict[Need, Any] = {need: extra[need] for need in wanted if need in extra}
+        made |= self._needs(wanted - made.keys(), release)
         random = Randomness(seed)
         out: list[Any] = []
         for check in chosen:
             needs = {need: made[need] for need in check.needs}
-            found = check.function(self.log, release, random.child(check.name), self.progress, **needs)
+            try:
+                found = check.function(self.log, release, random.child(check.name), self.progress, **needs)
+            except CannotAttackError as error:
+                missing[check.name] = str(error)
+                continue
             out += found if isinstance(found, list) else [found]
         return out
 
@@ -159,9 +219,32 @@ class Workbench:
             elif need == "release_paths":
                 assert release is not None
                 needs[need] = self._paths_of(release.log, partial(self.concepts_of, release))
+            elif need == "askers":
+                assert release is not None
+                needs[need] = self.askers_of(release)
             else:
                 needs[need] = getattr(self, need)
         return needs
+
+    def halves(self, seed: int | None = None) -> Halves:
+        """Return each person's log in a known and an unknown half; the same for all attacks with one seed."""
+        if self.log.time is not None:
+            seed = 0  # nothing is drawn
+        if seed is None:
+            return halves(self.log, Randomness())
+        if seed not in self._halves:
+            self._halves[seed] = halves(self.log, Randomness(seed).child("halves"))
+        return self._halves[seed]
+
+    def part(self, log: QueryLog) -> Workbench:
+        """Return a bench for a part of the log, with the same knowledge."""
+        return Workbench(log, self.taxonomy, self.directory, self.resolver)
+
+    def askers_of(self, release: Release) -> Askers:
+        """Return who of the log asked each published text."""
+        from querycloak.releases.askers import find_askers
+
+        return find_askers(self.log, release, concepts=self.concepts, taxonomy=self.taxonomy)
 
     def _map(self, log: QueryLog) -> ConceptLog:
         from querycloak.mapping import map_log

@@ -67,7 +67,7 @@ def attack_chart(runs: Sequence[Run]) -> Markup:
         {"run": r.name, "attack": a.attack, "rate": a.rate, "low": a.low, "high": a.high, "bound": a.bound}
         for r in runs
         for a in r.attacks
-        if a.names_users and a.targets
+        if a.names_people and a.targets
     ]
     x = {"type": "quantitative", "title": "rate (bar: 95 % interval; | claimed bound)", "axis": {"format": ".0%"},
          "scale": {"domain": [0, 1]}}  # fmt: skip
