@@ -88,9 +88,9 @@ def test_the_example_reads_anonymizes_attacks_and_measures(run, tmp_path):
     assert statement["form"]["format"] == "logfmt"
     assert statement["statement"]["dropped"]["not among the 2 most popular"] == 36
     done = run("attack", "log.logfmt", "release.logfmt", "--truth", "truth", "--only", "activity-rank", "--json")
-    assert json.loads(done.stdout)[0]["attack"] == "activity rank"
+    assert json.loads(done.stdout)["attacks"][0]["attack"] == "activity-rank"
     done = run("measure", "log.logfmt", "release.logfmt", "--only", "users-kept", "--json")
-    assert json.loads(done.stdout)[0]["value"] == 1.0
+    assert json.loads(done.stdout)["measures"][0]["value"] == 1.0
 
 
 def test_its_format_is_recognised_named_and_refused_with_a_line(run, tmp_path):

@@ -20,7 +20,7 @@ from querycloak.api import Workbench
 from querycloak.knowledge.directory import SiteDirectory
 from querycloak.knowledge.resolver import TableResolver
 from querycloak.methods.microaggregation import syntactic_microaggregation as syntactic
-from querycloak.methods.microaggregation._syntactic_kernels import syntactic_matrix
+from querycloak.methods.microaggregation._syntactic_distance import syntactic_matrix
 
 if TYPE_CHECKING:
     from querycloak.generator.generated_log import GeneratedLog

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from querycloak.api import (
         anonymize,
         attack,
+        check,
         compare,
         describe_method,
         explain,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         write_release,
         write_truth,
     )
-    from querycloak.attacks.result import AttackResult
+    from querycloak.attacks.result import AttackResult, Baseline
     from querycloak.catalog import Check, Method
     from querycloak.descriptions import MethodDescription
     from querycloak.errors import (
@@ -48,7 +49,9 @@ if TYPE_CHECKING:
         UnknownNameError,
         UserError,
     )
+    from querycloak.evaluation.check import ReleaseCheck
     from querycloak.evaluation.comparison import Comparison
+    from querycloak.evaluation.limits import Limits
     from querycloak.evaluation.workbench import Workbench
     from querycloak.generator.generated_log import GeneratedLog
     from querycloak.knowledge.directory import SiteDirectory
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AttackResult",
+    "Baseline",
     "Check",
     "CheckFailedError",
     "Column",
@@ -78,6 +82,7 @@ __all__ = [
     "GeneratedLog",
     "InputError",
     "Knowledge",
+    "Limits",
     "LogForm",
     "Method",
     "MethodDescription",
@@ -92,6 +97,7 @@ __all__ = [
     "Randomness",
     "ReadOptions",
     "Release",
+    "ReleaseCheck",
     "Score",
     "Settings",
     "SiteDirectory",
@@ -104,6 +110,7 @@ __all__ = [
     "__version__",
     "anonymize",
     "attack",
+    "check",
     "compare",
     "describe_method",
     "explain",
@@ -127,11 +134,14 @@ __all__ = [
 
 _HOME = {
     "AttackResult": "attacks.result",
+    "Baseline": "attacks.result",
     "Check": "catalog",
     "CheckFailedError": "errors",
     "GateError": "errors",
     "Column": "logs.form",
     "Comparison": "evaluation.comparison",
+    "Limits": "evaluation.limits",
+    "ReleaseCheck": "evaluation.check",
     "Finding": "releases.verify",
     "Format": "logs.formats.plugins",
     "GeneratedLog": "generator.generated_log",

@@ -5,16 +5,16 @@
 >>> release = qc.anonymize(log, "sweep", min_query_users=2, seed=7)
 >>> release
 LogRelease(sweep, 2 rows)
->>> [round(result.rate, 2) for result in qc.attack(log, release, names=["uniqueness"])]
-[0.0, 0.0]
+>>> [round(result.rate, 2) for result in qc.attack(log, release, names=["record-linkage"])]
+[0.5]
 
 A keyword that a function does not take is refused with the nearest one:
 
 >>> qc.attack(log, release, taxonmy="wordnet")
 Traceback (most recent call last):
 ...
-querycloak.errors.ParameterError: attack() has no argument 'taxonmy'. Did you mean 'taxonomy'? It takes: directory, \
-log, names, progress, release, resolver, seed, taxonomy.
+querycloak.errors.ParameterError: attack() has no argument 'taxonmy'. Did you mean 'taxonomy'? It takes: also, \
+directory, log, names, progress, release, rerun, resolver, seed, taxonomy.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from querycloak.attacks.result import AttackResult
+    from querycloak.evaluation.check import ReleaseCheck
     from querycloak.evaluation.comparison import Comparison
+    from querycloak.evaluation.limits import Limits
     from querycloak.generator.generated_log import GeneratedLog
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.resolver import Resolver, TableResolver
@@ -62,6 +64,7 @@ __all__ = [
     "Workbench",
     "anonymize",
     "attack",
+    "check",
     "compare",
     "describe_method",
     "explain",
@@ -174,14 +177,20 @@ def attack(
     release: Release,
     *,
     names: Sequence[str] | None = None,
+    rerun: bool = True,
+    also: Sequence[Release] = (),
     seed: int | None = None,
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
     progress: Progress = QUIET,
 ) -> list[AttackResult]:
-    """Run every attack that fits the release, or those named. The release must hold its truth, to keep score."""
-    return Workbench(log, taxonomy, directory, resolver, progress).attack(release, names, seed)
+    """Run every attack that fits the release, or those named. The release must hold its truth, to keep score.
+
+    With `rerun` the method is run again on parts of the log, for the baseline of people held out and for attacks that
+    need further releases. `also` are other releases of the same log, with their truth.
+    """
+    return Workbench(log, taxonomy, directory, resolver, progress).attack(release, names, seed, rerun=rerun, also=also)
 
 
 @_checked
@@ -207,7 +216,8 @@ def compare(
     grid: Mapping[str, Sequence[Any]] | None = None,
     *,
     output: str | PathLike[str] | None = None,
-    max_risk: float = 0.2,
+    limits: Limits | None = None,
+    tasks: Sequence[str] = ("popularity", "topics"),
     seed: int = 1,
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
     directory: SiteDirectory | None = None,
@@ -216,21 +226,68 @@ def compare(
 ) -> Comparison:
     """Run methods side by side on a log, attack and measure each release, and return what was found.
 
-    `methods` are names (None = all), `grid` the values to try of their settings: `{"k": [2, 5]}`. A directory `output`
+    `methods` are names (None = all), `grid` the values to try of their settings: `{"k": [2, 5]}`. `tasks` are what the
+    release is for, `limits` what it may cost; `Comparison.advice` says which run to publish, if any. A folder `output`
     gets `report.html`, `results.json`, `results.csv`, and every finished run, so that the same call continues after an
     interruption. Without it nothing is written.
     """
     from querycloak.evaluation.compare import compare as run
     from querycloak.evaluation.compare import plan_runs
+    from querycloak.evaluation.limits import LIMITS
     from querycloak.report.html import write_report
 
     plans = plan_runs(sorted(METHODS) if methods is None else methods, grid or {})
     bench = Workbench(log, taxonomy, directory, resolver, progress)
     folder = None if output is None else Path(output)
     known = _digest(directory, resolver) if folder is not None else ""
-    found = run(bench, plans, folder, seed=seed, max_risk=max_risk, knowledge=known, progress=progress)
+    found = run(
+        bench,
+        plans,
+        folder,
+        seed=seed,
+        limits=LIMITS if limits is None else limits,
+        tasks=tuple(tasks),
+        knowledge=known,
+        progress=progress,
+    )
     if folder is not None:
         write_report(found, folder)
+    return found
+
+
+@_checked
+def check(
+    log: QueryLog,
+    release: Release,
+    *,
+    limits: Limits | None = None,
+    tasks: Sequence[str] = ("popularity", "topics"),
+    rerun: bool = True,
+    output: str | PathLike[str] | None = None,
+    seed: int = 0,
+    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    directory: SiteDirectory | None = None,
+    resolver: Resolver | None = None,
+    progress: Progress = QUIET,
+) -> ReleaseCheck:
+    """Judge one release: `verdict` is RELEASE, DO NOT RELEASE or NEEDS A HUMAN, `reasons` says why.
+
+    With `rerun` the method is run again on parts of the log, for baselines. `output` gets a page for a person to read.
+    """
+    from querycloak.evaluation.assess import Assessor
+    from querycloak.evaluation.check import check_release
+    from querycloak.evaluation.limits import LIMITS, check_tasks
+    from querycloak.report.check_page import write_check_page
+
+    found = check_release(
+        Assessor(Workbench(log, taxonomy, directory, resolver, progress), seed, progress),
+        release,
+        limits=LIMITS if limits is None else limits,
+        tasks=check_tasks(tuple(tasks)),
+        rerun=rerun,
+    )
+    if output is not None:
+        write_check_page(found, Path(output))
     return found
 
 
@@ -281,11 +338,21 @@ def load_resolver(path: str | PathLike[str]) -> TableResolver:
 
 
 @_checked
-def verify(path: str | PathLike[str], log: QueryLog | None = None) -> list[Finding]:
-    """Check from its files alone whether a release keeps what its statement says; with the log, its ids too."""
+def verify(
+    path: str | PathLike[str],
+    log: QueryLog | None = None,
+    *,
+    truth: str | PathLike[str] | None = None,
+    public_key: str | PathLike[str] | None = None,
+) -> list[Finding]:
+    """Check from its files alone whether a release keeps what its statement says.
+
+    With the log its ids are checked too, with log and truth whether the release was made from exactly this log, with a
+    public key who signed the statement.
+    """
     from querycloak.releases.verify import verify as run
 
-    return run(path, log)
+    return run(path, log, truth=truth, public_key=public_key)
 
 
 def generate(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from querycloak.attacks.interval import wilson
+from querycloak.statistics import wilson
 
 
 @given(st.integers(1, 10**6), st.floats(0, 1))

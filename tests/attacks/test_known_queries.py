@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from sample_releases import distinct_log, queries_of, release_of
@@ -48,3 +50,10 @@ def test_more_known_queries_find_more():
 def test_only_published_users_are_targets():
     release = release_of(LOG, queries_of(LOG)[:10], list(range(10)))
     assert all(r.targets == 10 for r in known_queries(LOG, release, Randomness(1)))
+
+
+def test_a_large_log_is_sampled(monkeypatch):
+    monkeypatch.setattr(sys.modules["querycloak.attacks.known_queries"], "MOST_TARGETS", 7)
+    results = known_queries(LOG, release_of(LOG, queries_of(LOG), list(range(40))), Randomness(1))
+    assert all((r.targets, r.rate) == (7, 1.0) for r in results)
+    assert all(r.baseline.rate == 1 / 40 for r in results)  # he still guesses among all

@@ -21,5 +21,11 @@ def test_own_name_searches_by_form():
     assert personal_identifiers(LOG, release_of(LOG, rows, [0]), Randomness(1)).details["own name"] == 2 / 4
 
 
+def test_names_of_persons_count_and_famous_ones_do_not():
+    rows = [["karen hartwell boston", "tea", "abraham lincoln", "hartwell, karen"]]
+    result = personal_identifiers(LOG, release_of(LOG, rows, [0]), Randomness(1))
+    assert (result.details["name"], result.details["own name"], result.rate) == (2 / 4, 0, 2 / 4)
+
+
 def test_a_clean_release():
     assert personal_identifiers(LOG, release_of(LOG, [["tea"]], [0]), Randomness(1)).rate == 0

@@ -51,7 +51,7 @@ def test_the_truth_is_for_its_owner_alone(log, tmp_path):
     assert "never share it" in done.stderr
     assert stat.S_IMODE((tmp_path / "truth").stat().st_mode) == 0o600
     again = querycloak("attack", log, tmp_path / "o.tsv", "--truth", tmp_path / "truth", "--json")
-    assert {r["attack"] for r in json.loads(again.stdout)} >= {"known-queries, 1", "uniqueness, pairs"}
+    assert {r["attack"] for r in json.loads(again.stdout)["attacks"]} >= {"known-queries, 1", "uniqueness, pairs"}
     gate = querycloak("attack", log, tmp_path / "o.tsv", "--truth", tmp_path / "truth", "--max-risk", 0.01)
     assert gate.returncode == 1
     assert "above --max-risk 0.01" in gate.stderr

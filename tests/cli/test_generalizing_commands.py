@@ -67,7 +67,7 @@ def test_the_file_alone_proves_k(place, options):
         *("--truth", place / "truth", "--taxonomy", place / "tree.tsv", "--json"),
     )
     assert measured.returncode == 0, measured.stderr
-    (score,) = [s for s in json.loads(measured.stdout) if s["measure"] == "generalization"]
+    (score,) = [s for s in json.loads(measured.stdout)["measures"] if s["measure"] == "generalization"]
     assert score["value"] == pytest.approx(statement["figures"]["distortion, share of worst case"])
     assert score["details"]["false items, share"] == 0
 

@@ -16,6 +16,7 @@ from querycloak.catalog import METHODS
 from querycloak.errors import UserError
 from querycloak.logs.query_log import QueryLog
 from querycloak.releases.files import write_release
+from querycloak.releases.statement import TWO_RELEASES
 from querycloak.settings import Settings
 
 if TYPE_CHECKING:
@@ -139,6 +140,12 @@ def test_the_statement_counts_what_is_there(name):
     assert all(n >= 0 for n in statement.dropped.values())
     assert statement.does_not_cover, "every release leaves something open: say what"
     assert (statement.model == "none") == (METHODS[name].guarantee == "none")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_method_that_promises_a_k_says_that_two_releases_do_not_add_up(name):
+    if "k" in {field.name for field in fields(METHODS[name].settings)} and METHODS[name].guarantee != "none":
+        assert TWO_RELEASES in run(name, sample_log()).statement.does_not_cover
 
 
 @pytest.mark.parametrize("name", NAMES)

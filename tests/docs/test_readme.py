@@ -35,7 +35,8 @@ def run_commands(text, place):
     for command in commands:
         words = shlex.split(command.replace("--users 1000 --queries 56000", "--users 100 --queries 3000"))
         done = querycloak(*words[1:], cwd=place)
-        assert done.returncode == 0, f"{command}: {done.stderr}"
+        verdicts = {0, 1, 3} if words[1] == "check" else {0}
+        assert done.returncode in verdicts, f"{command}: {done.stderr}"
     return len(commands)
 
 

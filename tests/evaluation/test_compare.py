@@ -11,9 +11,9 @@ import pytest
 from cli.command import querycloak, refused
 from samples import sample_log
 
-from querycloak.errors import ParameterError, UserError
+from querycloak.errors import ParameterError, UnknownNameError, UserError
 from querycloak.evaluation.compare import compare, plan_runs
-from querycloak.evaluation.comparison import frontier, recommend
+from querycloak.evaluation.limits import Limits
 from querycloak.evaluation.workbench import Workbench
 from querycloak.logs.query_log import QueryLog
 from querycloak.report.html import write_report
@@ -33,8 +33,9 @@ def test_runs_attacks_measures_and_writes_three_files(tmp_path):
     found = compare(Workbench(sample_log()), PLANS, tmp_path)
     write_report(found, tmp_path)
     assert found.runs[0].name == "pseudonyms only"
-    assert found.runs[0].risk > 0.2
+    assert found.runs[0].worst(found.limits).judged > 0.2
     assert all("relink-half" in [a.attack for a in r.attacks] for r in found.runs[:3])
+    assert all(r.exposure is not None and r.utility for r in found.runs if r.error is None)
     for name in ["results.json", "results.csv", "report.html"]:
         assert (tmp_path / name).stat().st_size > 500
     assert (tmp_path / "report.html").stat().st_size < 5_000_000
@@ -50,19 +51,13 @@ def test_the_same_command_goes_on_where_it_stopped(tmp_path):
     assert len(first.runs) == 2
 
 
-def test_heavy_users_have_a_row_of_their_own(tmp_path):
-    found = compare(Workbench(sample_log(users=6, queries=120)), PLANS[:1], tmp_path)
-    heavy = [a for a in found.runs[0].attacks if a.attack == "relink-half, 50+ known"]
-    assert [a.targets for a in heavy] == [6]
-
-
 def test_a_damaged_run_is_run_again(tmp_path):
     compare(Workbench(sample_log()), PLANS[:1], tmp_path)
-    (place,) = (tmp_path / "runs").iterdir()
-    whole = place.read_bytes()
-    place.write_bytes(whole[:100])
+    (kept,) = (tmp_path / "runs").iterdir()
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:100])
     compare(Workbench(sample_log()), PLANS[:1], tmp_path)
-    assert json.loads(place.read_bytes())["name"] == "pseudonyms only"
+    assert json.loads(kept.read_bytes())["name"] == "pseudonyms only"
 
 
 def test_another_log_or_seed_is_another_run(tmp_path):
@@ -101,15 +96,23 @@ def test_nothing_to_compare(tmp_path, log, message):
         compare(Workbench(log), PLANS, tmp_path)
 
 
-def test_the_recommendation_keeps_the_risk(tmp_path):
+def test_limits_and_tasks_judge_what_was_found_before(tmp_path):
+    compare(Workbench(sample_log()), PLANS[:2], tmp_path)
+    stamps = {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").iterdir()}
+    loose = Limits(link=1, claim=1, membership=1, membership_at_1=1, own_texts=1, identifiers=1)
+    found = compare(Workbench(sample_log()), PLANS[:2], tmp_path, limits=loose, tasks=("sessions",))
+    assert {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").iterdir()} == stamps
+    failed = {c.number for v in found.advice.verdicts for c in v.failed if not c.untested}
+    assert 1 in failed
+    assert 3 not in failed
+    with pytest.raises(UnknownNameError):
+        compare(Workbench(sample_log()), PLANS[:1], tmp_path, tasks=("session",))
+
+
+def test_a_log_on_which_all_runs_are_bad_says_so(tmp_path):
     found = compare(Workbench(sample_log()), PLANS, tmp_path)
-    write_report(found, tmp_path)
-    for risk in [0.0, 0.3, 1.0]:
-        best = recommend(found.runs, risk)
-        assert best is None or (best.risk <= risk and not best.baseline)
-    edge = frontier(found.runs)
-    assert [r.risk for r in edge] == sorted(r.risk for r in edge)
-    assert [r.utility for r in edge] == sorted(r.utility for r in edge)
+    assert found.advice.publish is None
+    assert found.advice.text.startswith("Publish none of these")
 
 
 def test_mistakes_get_one_sentence(tmp_path):

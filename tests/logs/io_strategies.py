@@ -52,7 +52,8 @@ def excite_files(draw) -> bytes:
 def tsv_files(draw) -> bytes:
     end = draw(line_ends)
     bom = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
-    row = st.tuples(users, st.one_of(st.just(""), words), words, st.one_of(st.just(""), words))
+    paths = words.filter(lambda path: all(level.strip() for level in path.split("/")))  # others are refused
+    row = st.tuples(users, st.one_of(st.just(""), words), words, st.one_of(st.just(""), paths))
     rows = draw(st.lists(row, max_size=8))
     return bom + b"".join(("\t".join(r) + end).encode() for r in [("UID", "shop", "Q", "category"), *rows])
 

@@ -7,7 +7,8 @@ import pytest
 
 from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.mapping import Mapper
-from querycloak.mapping.parallel import WorkerError, Workers, workers_for
+from querycloak.mapping.parallel import workers_for
+from querycloak.workers import WorkerError, Workers
 
 TAXONOMY = Taxonomy.from_parents([-1, 0, 0], [["Top"], ["chess"], ["water sport"]])
 
@@ -53,12 +54,12 @@ def test_without_further_processes_it_goes_on_alone(monkeypatch):
 
 
 def test_a_worker_that_dies_is_noticed():
-    with Workers(Mapper(TAXONOMY).lexicon, "segments", 2) as workers:
+    with Workers("querycloak.mapping.parallel:serve", (Mapper(TAXONOMY).lexicon, "segments"), 2) as workers:
         for process in workers._all:
             process.kill()
             process.wait()
         with pytest.raises(WorkerError):
-            list(workers.map(pl.Series(["chess"]), 1))
+            list(workers.map([["chess"]]))
     assert all(process.returncode is not None for process in workers._all)
 
 

@@ -7,8 +7,15 @@ that a test fails on it: `python tests/mutation/run.py NAME`.
 
 from __future__ import annotations
 
+from mutation.claiming_faults import CLAIMING
+from mutation.class_faults import CLASSES
+from mutation.exposure_faults import EXPOSURE
 from mutation.fault import Fault, fault
 from mutation.gate_faults import GATE
+from mutation.linking_faults import LINKING
+from mutation.report_faults import REPORTS
+from mutation.task_faults import TASKS
+from mutation.verdict_faults import VERDICTS
 
 __all__ = ["FAULTS"]
 
@@ -31,6 +38,8 @@ NEW_IDS = "releases/test_new_ids.py"
 LEDGER = "releases/test_ledger.py"
 VERIFY = "releases/test_verify.py"
 FILES = "releases/test_release_files.py"
+SIGNING = "releases/test_signing.py"
+COMMITMENT = "releases/test_commitment.py"
 
 GROUPS = [
     fault("mdav: the rest may be fewer than k", f"{MICRO}/_mdav.py", "if len(left) >= 2 * k", "if len(left) > k", MDAV),
@@ -498,10 +507,80 @@ CHECKS = [
     ),
     fault(
         "verify: the digest of the statement is not compared",
-        "releases/files.py",
-        "if file.digest != file.own_digest():",
-        "if not file.digest:",
+        "releases/statement_file.py",
+        "if file.digest != file.own_digest() or",
+        "if not file.digest or",
         f"{FILES}::TestRefused",
+    ),
+    fault(
+        "statement: a sentence that nobody reads is not noticed",
+        "releases/statement_file.py",
+        " or msgspec.json.decode(msgspec.json.encode(file.plain())) != decoded",
+        "",
+        f"{SIGNING}::TestVerify",
+    ),
+    fault(
+        "signature: the statement is not in it",
+        "releases/statement_file.py",
+        'self.signature = key.sign(self._canonical(without=("signature",)))',
+        'self.signature = key.sign(self._canonical(without=("signature", "statement", "digest")))',
+        f"{SIGNING}::TestVerify",
+    ),
+    fault(
+        "signature: whoever writes our fingerprint has signed",
+        "releases/signing.py",
+        "except (ValueError, InvalidSignature):\n            return False",
+        "except (ValueError, InvalidSignature):\n            return signature.key == self.fingerprint",
+        f"{SIGNING}::TestVerify",
+    ),
+    fault(
+        "verify: an unsigned statement passes under a key",
+        "releases/verify.py",
+        'Finding(SIGNED, False, "the statement is unsigned")',
+        'Finding(SIGNED, None, "the statement is unsigned")',
+        f"{SIGNING}::TestVerify",
+    ),
+    fault(
+        "verify: the bytes of a signed statement may differ",
+        "releases/verify.py",
+        " or content != file.encode()",
+        "",
+        f"{SIGNING}::test_spaces_of_the_statement_are_part_of_what_is_signed",
+    ),
+    fault(
+        "commitment: without the salt",
+        "releases/commitment.py",
+        "sha256(opening.salt + content_digest(log) + opening.truth)",
+        "sha256(content_digest(log) + opening.truth)",
+        COMMITMENT,
+    ),
+    fault(
+        "commitment: who is who may be exchanged",
+        "releases/commitment.py",
+        "content_digest(log) + opening.truth)",
+        "content_digest(log))",
+        COMMITMENT,
+    ),
+    fault(
+        "commitment: one salt for all runs",
+        "releases/commitment.py",
+        "return secrets.token_bytes(SALT_BYTES)",
+        "return bytes(SALT_BYTES)",
+        COMMITMENT,
+    ),
+    fault(
+        "groups: two releases are said to add up",
+        f"{MICRO}/_group_release.py",
+        "        TWO_RELEASES,\n",
+        "",
+        "contract/test_methods.py::test_a_method_that_promises_a_k_says_that_two_releases_do_not_add_up",
+    ),
+    fault(
+        "command: the seed is stated",
+        "cli/command_line.py",
+        'frozenset({"--seed"})',
+        "frozenset()",
+        "cli/test_signatures.py::test_the_command_is_stated_without_directories_and_without_the_seed",
     ),
     fault(
         "classes: categories are not compared",
@@ -513,8 +592,8 @@ CHECKS = [
     fault(
         "classes: every user counts twice",
         "releases/classes.py",
-        "np.asarray(size[",
-        "np.asarray(2 * size[",
+        "return np.bincount(of)",
+        "return 2 * np.bincount(of)",
         VERIFY,
     ),
 ]
@@ -560,5 +639,22 @@ INPUT = [
     ),
 ]
 
-FAULTS: list[Fault] = [*GROUPS, *TEXTS, *DP, *PEOPLE, *LEDGERS, *STREAM, *CHECKS, *INPUT, *GATE]
+FAULTS: list[Fault] = [
+    *GROUPS,
+    *TEXTS,
+    *DP,
+    *PEOPLE,
+    *LEDGERS,
+    *STREAM,
+    *CHECKS,
+    *INPUT,
+    *GATE,
+    *CLASSES,
+    *TASKS,
+    *VERDICTS,
+    *REPORTS,
+    *EXPOSURE,
+    *LINKING,
+    *CLAIMING,
+]
 """All of them."""

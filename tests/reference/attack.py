@@ -36,3 +36,14 @@ def users_with_unique_pair(logs):
         others = [q for v, q in enumerate(logs) if v != u]
         out.append(any(not any({a, b} <= o for o in others) for a, b in combinations(sorted(mine), 2)))
     return out
+
+
+def people_with_unique_pair(asked, logs):
+    """Indexes of the people, given the texts that each asked, with a pair in one published log that nobody else has."""
+    return {
+        u
+        for u, mine in enumerate(asked)
+        for log in logs
+        for pair in combinations(sorted(mine & log), 2)
+        if not any(set(pair) <= other for v, other in enumerate(asked) if v != u)
+    }

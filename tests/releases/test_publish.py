@@ -97,6 +97,11 @@ def test_classes_of_items_are_told_apart_by_path_and_count():
             publish_items(other, promised, truth(2), EVIDENCE)
 
 
+def test_a_label_that_few_people_asked_is_refused():
+    with pytest.raises(GateError, match="1 published texts were asked by fewer than 3 people"):
+        publish_log(table(["cup"]), statement(text_users=3), truth(1), replace(EVIDENCE, public={"cup"}))
+
+
 def test_public_texts_need_no_askers_and_readings_are_what_is_counted():
     promised = statement(text_users=3)
     assert publish_log(table(["drink"]), promised, truth(1), replace(EVIDENCE, public={"drink"})).passed

@@ -18,6 +18,7 @@ from querycloak.logs.form import Column, LogForm
 from querycloak.logs.query_log import QueryLog
 from querycloak.logs.sink import write_log
 from querycloak.logs.source import read_log
+from querycloak.releases.commitment import NO_COMMITMENT
 from querycloak.releases.files import read_release, read_statement, statement_path, write_release
 from querycloak.releases.release import KINDS, Release, Truth
 from querycloak.releases.statement import PrivacyStatement
@@ -59,7 +60,8 @@ def test_there_and_back(tmp_path, name, header, compression):
     assert back.log.user.tolist() == [0, 1, 0]
     assert back.log.users.to_list() == ["x1", "x2"]
     assert back.log.queries.to_list() == ["tea", "green tea"]
-    assert back.statement == replace(STATEMENT, columns=("q", "u"), figures={"loss": 0.25})
+    written = {"columns": ("q", "u"), "figures": {"loss": 0.25}, "input_commitment": NO_COMMITMENT}
+    assert back.statement == replace(STATEMENT, **written)
     assert back.statement == read_statement(tmp_path / "out") == read_statement(statement_path(tmp_path / "out"))
     assert (back.kind, back.truth) == ("log", None)
 
@@ -141,8 +143,8 @@ class TestRefused:
 
     def test_later_version(self, path):
         file = json.loads(statement_path(path).read_text())
-        statement_path(path).write_text(json.dumps({**file, "version": 3}))
-        with pytest.raises(InputError, match="this QueryCloak reads version 2"):
+        statement_path(path).write_text(json.dumps({**file, "version": 4}))
+        with pytest.raises(InputError, match="this QueryCloak reads version 2 to 3"):
             read_statement(path)
 
 
@@ -179,13 +181,13 @@ class TestTruth:
 
     def test_another_log(self, tmp_path):
         write_truth(release(), LOG, tmp_path / "truth")
-        with pytest.raises(InputError, match="does not belong to this log: line 2") as caught:
+        with pytest.raises(InputError, match="does not belong to this log: line 3") as caught:
             read_truth(tmp_path / "truth", QueryLog.of(["eve"], ["tea"]), release())
         assert "ann" not in str(caught.value)
 
     def test_another_release(self, tmp_path):
         write_truth(release(), LOG, tmp_path / "truth")
-        with pytest.raises(InputError, match="does not belong to this release: line 2"):
+        with pytest.raises(InputError, match="does not belong to this release: line 3"):
             read_truth(tmp_path / "truth", LOG, release(log=QueryLog.of(["y"], ["tea"])))
         with pytest.raises(InputError, match="does not name all that was published"):
             read_truth(tmp_path / "truth", LOG, release(log=QueryLog.of(["x1", "x2", "x3"], ["a", "a", "a"])))

@@ -12,7 +12,7 @@ import querycloak as qc
 from querycloak.errors import InputError
 from querycloak.logs.query_log import QueryLog
 from querycloak.releases.classes import class_sizes
-from querycloak.releases.verify import verify_release
+from querycloak.releases.verify import verify_release, verify_truth
 
 
 def written(tmp_path, k=4):
@@ -23,9 +23,9 @@ def written(tmp_path, k=4):
 
 def test_a_release_as_written_holds(tmp_path) -> None:
     found = qc.verify(written(tmp_path))
-    assert [f.holds for f in found] == [True] * 6 + [None] * 2
+    assert [f.holds for f in found] == [None] + [True] * 6 + [None] * 2
     assert any("groups of 4 to" in f.seen for f in found)
-    assert [f.holds for f in qc.verify(written(tmp_path), sample_log())] == [True] * 8 + [None]
+    assert [f.holds for f in qc.verify(written(tmp_path), sample_log())] == [None] + [True] * 8 + [None] * 2
 
 
 def test_a_row_that_was_changed_is_found_twice(tmp_path) -> None:
@@ -117,3 +117,26 @@ def test_what_a_file_cannot_show_is_said(tmp_path) -> None:
     qc.write_release(qc.anonymize(sample_log(), "semantic-dp", seed=1), tmp_path / "o.tsv")
     said = [f.seen for f in qc.verify(tmp_path / "o.tsv") if f.holds is None]
     assert "noise cannot be seen in one release" in said
+
+
+def test_one_person_under_several_ids_hides_among_copies():
+    log = QueryLog.of(["ann", "bob"], ["tea", "milk"])
+    copies = release_of(log, [["tea"]] * 5, [0] * 5, k=5)
+    assert [(f.holds, f.seen) for f in verify_truth(copies)] == [(False, "4 of 5 are of somebody who has another")]
+    assert [f.holds for f in verify_truth(release_of(log, [["tea"]] * 2, [0, 1], k=2))] == [True]
+    assert verify_truth(replace(copies, truth=None)) == []
+
+
+@pytest.mark.parametrize("k", [-1.0, 0.0, 1.0, 2.5])
+def test_a_k_that_hides_nobody_is_no_promise_that_holds(k):
+    found = verify_release(release_of(QueryLog.of(["ann", "bob"], ["tea", "tea"]), [["tea"]] * 2, [0, 1], k=k))
+    assert [f.seen for f in found if f.check.startswith("every published user")] == [
+        f"stated is k = {k:g}, which hides nobody"
+    ]
+
+
+def test_members_of_a_group_whose_rows_are_in_their_own_order_are_told_apart():
+    log = QueryLog.of(["ann", "bob"], ["tea", "milk"])
+    for rows, holds in ((["tea", "milk"], True), (["milk", "tea"], False)):
+        found = verify_release(release_of(log, [["tea", "milk"], rows], [0, 1], k=2))
+        assert [f.holds for f in found if f.check.startswith("every published user")] == [holds]

@@ -1,9 +1,4 @@
-"""The 95 % interval of a rate (Wilson's score interval) and of a lift (Newcombe's), and the result of an attack.
-
->>> low, high = wilson(0.5, 100)
->>> round(low, 3), round(high, 3)
-(0.404, 0.596)
-"""
+"""The result of an attack, with the 95 % intervals of its rate (Wilson's) and of its lift (Newcombe's)."""
 
 from __future__ import annotations
 
@@ -14,42 +9,28 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.attacks.result import AttackResult, Baseline
+from querycloak.statistics import wilson
 
 if TYPE_CHECKING:
     from querycloak.attacks.result import BaselineKind, Question, Risk, Unit
     from querycloak.releases.release import Release
 
-__all__ = ["NOTHING", "baseline_of", "difference", "guessing", "rated_result", "result_of", "wilson"]
+__all__ = ["NOTHING", "baseline_of", "difference", "guessing", "mean_guess", "rated_result", "result_of"]
 
 Float64s = npt.NDArray[np.float64]
 Interval = tuple[float, float, float]
 """value, and the ends of its interval"""
 
-CONFIDENCE: Final = 0.95
-
-
-def wilson(rate: float, targets: int) -> tuple[float, float]:
-    """Return the 95 % interval of a rate seen over so many targets; (0, 1) over none.
-
-    A rate is the mean chance of being right, so `rate * targets` is an expected number of successes and need not be
-    whole: an attacker who must choose between three equal candidates is right with chance 1/3. SciPy's
-    `binomtest(...).proportion_ci(method="wilson")` takes whole successes only; this is the same formula, with the
-    expected number in their place. Chances vary no more than draws of 0 and 1 with the same mean, so the interval is
-    too wide rather than too narrow.
-    """
-    if targets == 0:
-        return 0.0, 1.0
-    from scipy.special import ndtri
-
-    z2 = float(ndtri((1 + CONFIDENCE) / 2)) ** 2
-    middle = (rate + z2 / (2 * targets)) / (1 + z2 / targets)
-    half = math.sqrt(z2 * (rate * (1 - rate) / targets + z2 / (4 * targets**2))) / (1 + z2 / targets)
-    return max(0.0, middle - half), min(1.0, middle + half)
-
 
 def guessing(candidates: int) -> Baseline:
     """Return the baseline of an attacker who names one of so many candidates blindly."""
     rate = 1.0 / max(candidates, 1)
+    return Baseline(kind="guessing", rate=rate, low=rate, high=rate, targets=0)
+
+
+def mean_guess(chance: Float64s, weight: Float64s | None = None) -> Baseline:
+    """Return the baseline of blind guesses, from chance: float64[targets], known exactly for each target."""
+    rate = float(np.average(chance, weights=weight)) if len(chance) else 0.0
     return Baseline(kind="guessing", rate=rate, low=rate, high=rate, targets=0)
 
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from querycloak.arrays.ragged import CountedRows, Ragged
 from querycloak.attacks.matching import code_words, count_features, expand
+from querycloak.attacks.path_nodes import path_nodes
+from querycloak.logs.query_log import NO_CODE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -50,24 +52,25 @@ def text_features(log: QueryLog, release: Release, *, whole: bool) -> Features:
 
 
 def topic_features(log: QueryLog, concepts: ConceptLog, release: Release, taxonomy: Taxonomy) -> Features:
-    """Return the concepts of known queries with all their ancestors, against the items of a generalized release."""
-    item = _items(release, taxonomy)
-    pairs = np.unique(np.stack([concepts.query, concepts.concept], axis=1)[concepts.concept >= 0], axis=0)
-    query, feature = [], []
-    for q, concept in pairs.tolist():
-        for above in taxonomy.ancestors(concept):
-            query.append(q)
-            feature.append(above)
-    of_item = Ragged.of(np.array(query, dtype=np.int64), np.array(feature, dtype=np.int64), len(log.queries))
-    published = count_features(release.log.user, item[release.log.category], len(release.log.users))
-    return Features(of_item, published, len(taxonomy))
+    """Return the concepts of known queries with all their ancestors, against the items of a generalized release.
+
+    Features are nodes of `path_nodes`: all that a reader of the release can tell apart.
+    """
+    nodes = path_nodes(taxonomy)
+    query, concept = concepts.query[concepts.concept >= 0], concepts.concept[concepts.concept >= 0]
+    pairs = np.unique(query.astype(np.int64) * len(taxonomy) + concept)  # each concept once per query
+    above = nodes.above(nodes.of[pairs % len(taxonomy)])
+    of_item = Ragged.of(np.repeat(pairs // len(taxonomy), above.lengths), above.values, len(log.queries))
+    published = count_features(release.log.user, nodes.published(release, taxonomy), len(release.log.users))
+    return Features(of_item, published, len(nodes.tree))
 
 
 def published_users(log: QueryLog, release: Release) -> npt.NDArray[np.int32]:
     """int32[users of the log]: the published user that each became, -1 where there is none."""
     assert release.truth is not None
     out = np.full(len(log.users), -1, dtype=np.int32)
-    out[release.truth.user] = np.arange(len(release.truth.user), dtype=np.int32)
+    named = np.flatnonzero(release.truth.user != NO_CODE)  # an id may stand for nobody
+    out[release.truth.user[named]] = named
     return out
 
 
@@ -82,9 +85,3 @@ def _same_texts(log: QueryLog, release: Release) -> tuple[npt.NDArray[np.int64],
 def _append(rows: Ragged, one_more: npt.NDArray[np.int64]) -> Ragged:
     """Add one value to the end of every row."""
     return Ragged(rows.start + np.arange(len(rows.start)), np.insert(rows.values, rows.start[1:], one_more))
-
-
-def _items(release: Release, taxonomy: Taxonomy) -> npt.NDArray[np.int64]:
-    """int64[distinct paths of the release]: the concept of each path, -1 where the taxonomy has none."""
-    assert release.log.categories is not None
-    return np.array([taxonomy.concept_of_path.get(p, -1) for p in release.log.categories.to_list()], dtype=np.int64)

@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.attacks.interval import guessing, result_of
-from querycloak.attacks.known import Features, published_users, text_features, topic_features
+from querycloak.attacks.known import Features, published_users, text_features
 from querycloak.attacks.matching import chance_of_match
+from querycloak.attacks.published_classes import PublishedClasses
+from querycloak.attacks.targets import MOST_TARGETS, sample
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -36,22 +38,24 @@ def known_queries(
 ) -> list[AttackResult]:
     """Attack with 1, 2, 5 and 10 known queries, and with half of each user's log.
 
-    Targets are the published users. The known queries are drawn without repetition from the user's query events; of a
-    user with fewer, all are known. A published log is scored by how many known queries, and words of them, it has; rare
-    ones weigh more. In a generalized release it is scored by the items that are at or above the concepts of the known
-    queries. Among logs with equal scores the attacker guesses.
+    Targets are the published users; of a large release, a random sample of them. The known queries are
+    drawn without repetition from the user's query events; of a user with fewer, all are known. A published log is
+    scored by how many known queries, and words of them, it has; rare ones weigh more. In a generalized release it is
+    scored by how well its class agrees with the concepts of the known queries (`published_classes`). Among logs with
+    equal scores the attacker guesses.
     """
+    known: Features | PublishedClasses
     if release.holds_concepts:
         assert concepts is not None
         assert taxonomy is not None
-        features = topic_features(log, concepts, release, taxonomy)
+        known = PublishedClasses.find(log, release, concepts, taxonomy)
     else:
-        features = text_features(log, release, whole=True)
+        known = text_features(log, release, whole=True)
     owner = published_users(log, release)
     results = []
     progress.start("attack: known queries", total=len(HOW_MANY) + 1)
     for m in (*HOW_MANY, None):
-        chance = _attack(log, features, owner, m, random.child(f"m={m}"))
+        chance = _attack(log, known, owner, m, random.child(f"m={m}"))
         knows = "half of a person's queries, at random" if m is None else f"{m} random queries of a person"
         results.append(
             result_of(
@@ -71,10 +75,13 @@ def known_queries(
 
 
 def _attack(
-    log: QueryLog, features: Features, owner: npt.NDArray[np.int32], m: int | None, random: Randomness
+    log: QueryLog, known: Features | PublishedClasses, owner: npt.NDArray[np.int32], m: int | None, random: Randomness
 ) -> npt.NDArray[np.float64]:
     """float64[targets]: the chance of finding each published user from m of its queries (None = half of them)."""
-    events = np.flatnonzero(log.event & (owner[log.user] >= 0))
+    targeted = np.zeros(len(owner), dtype=np.bool_)
+    most = known.affordable if isinstance(known, PublishedClasses) else MOST_TARGETS
+    targeted[sample(np.flatnonzero(owner >= 0), random, most)] = True
+    events = np.flatnonzero(log.event & targeted[log.user])
     shuffled = events[random.permutation(len(events))]
     by_user = shuffled[np.argsort(log.user[shuffled], kind="stable")]  # in random order within each user
     user = log.user[by_user]
@@ -83,5 +90,8 @@ def _attack(
     limit = np.bincount(log.user[events], minlength=len(log.users))[user] / 2 if m is None else m
     taken = by_user[rank < np.maximum(limit, 1)]
     targets, target = np.unique(log.user[taken], return_inverse=True)
-    known = features.known(target.astype(np.int64), log.query[taken], len(targets))
-    return chance_of_match(known, features.published, owner[targets], features.size, cosine=False)
+    if isinstance(known, PublishedClasses):
+        bags = known.known(targets, log.user[taken], log.query[taken])
+        return known.name(bags, owner[targets], whole=False).chance
+    rows = known.known(target.astype(np.int64), log.query[taken], len(targets))
+    return chance_of_match(rows, known.published, owner[targets], known.size, cosine=False)

@@ -1,4 +1,4 @@
-"""Personal identifiers left in a release: mail, phone, card and social-security numbers, addresses, own names."""
+"""Personal identifiers left in a release: mail, phone, card, social-security numbers, addresses, names of persons."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from querycloak.attacks.interval import NOTHING, result_of
+from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.progress import QUIET, Progress
 from querycloak.texts.identifiers import KINDS, find_identifiers
+from querycloak.texts.names import find_names
 
 if TYPE_CHECKING:
     from querycloak.attacks.result import AttackResult
@@ -31,15 +33,21 @@ def personal_identifiers(
     random: Randomness,  # noqa: ARG001
     progress: Progress = QUIET,
 ) -> AttackResult:
-    """Return the share of published rows that contain an identifier, found by patterns; the details have each kind."""
+    """Return the share of published rows that contain an identifier or a name; the details have each kind.
+
+    Identifiers are found by patterns, names by lists of first and last names (`texts/names.py`). `own name` are the
+    searches by which people look up themselves or someone they know, whatever the name.
+    """
     progress.start("attack: personal identifiers")
     mask = find_identifiers(release.log.queries)[release.log.query]
     own_name = release.log.queries.str.to_lowercase().str.contains(OWN_NAME).to_numpy().astype(np.bool_)
-    named = own_name[release.log.query]
+    own = own_name[release.log.query]
+    named = find_names(release.log.queries, load_wordnet())[release.log.query]
     rows = max(len(mask), 1)
     details = {kind: float((mask >> bit & 1).sum()) / rows for bit, kind in enumerate(KINDS)}
-    details["own name"] = float(named.sum()) / rows
-    success = ((mask != 0) | named).astype(np.float64)
+    details["own name"] = float(own.sum()) / rows
+    details["name"] = float(named.sum()) / rows
+    success = ((mask != 0) | own | named).astype(np.float64)
     return result_of(
         "personal-identifiers",
         success,

@@ -1,65 +1,88 @@
-"""Half-split relink: find a user in a release of the second half of the log, knowing the first half in clear."""
+"""Relink: find a person in the release by what is alike in the known half and each published log."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from querycloak.attacks.interval import guessing, result_of
-from querycloak.attacks.known import published_users, text_features, topic_features
-from querycloak.attacks.matching import chance_of_match
+from querycloak.attacks.similarity import Similarity, chance_of_best
+from querycloak.attacks.targets import events_of, find_targets
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from querycloak.attacks.halves import Halves
     from querycloak.attacks.result import AttackResult
     from querycloak.knowledge.taxonomy import Taxonomy
-    from querycloak.logs.query_log import QueryLog
+    from querycloak.logs.query_log import Codes, QueryLog
     from querycloak.mapping.concept_log import ConceptLog
+    from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["relink"]
+__all__ = ["link", "relink"]
+
+HEAVY: Final = 50
+"""Known query events that make a heavy user; they are counted separately, too."""
 
 
 def relink(
-    known: QueryLog,
+    log: QueryLog,
     release: Release,
+    random: Randomness,
     progress: Progress = QUIET,
     *,
+    halves: Halves,
     concepts: ConceptLog | None = None,
+    release_concepts: ConceptLog | None = None,
     taxonomy: Taxonomy | None = None,
-    min_events: int = 1,
 ) -> AttackResult:
-    """Find each user of `known` in the release by the nearest neighbour in TF-IDF over words (cosine).
+    """Find each person of the known halves in the release: the log with the largest sum of cosines.
 
-    In a generalized release the features are its items, compared with the concepts of the known queries and their
-    ancestors. Users with fewer than `min_events` known query events are not attacked.
+    The cosines are those of TF-IDF over words, grams of four letters, whole queries, and concepts.
     """
     progress.start("attack: relink")
-    if release.holds_concepts:
-        assert concepts is not None
-        assert taxonomy is not None
-        features = topic_features(known, concepts, release, taxonomy)
-    else:
-        features = text_features(known, release, whole=False)
-    owner = published_users(known, release)
-    rows = np.flatnonzero(known.event)
-    events = np.bincount(known.user[rows], minlength=len(known.users))
-    is_target: npt.NDArray[np.bool_] = (owner >= 0) & (events >= max(min_events, 1))
-    rows = rows[is_target[known.user[rows]]]
-    targets, target = np.unique(known.user[rows], return_inverse=True)
-    bags = features.known(target.astype(np.int64), known.query[rows], len(targets))
-    chance = chance_of_match(bags, features.published, owner[targets], features.size, cosine=True)
+    similarity = Similarity.of(
+        log, release, concepts=concepts, release_concepts=release_concepts, taxonomy=taxonomy
+    )  # fmt: skip
+    return link("relink", "the earlier half of a person's log", halves.known, release, similarity, random)
+
+
+def link(
+    name: str, knows: str, known: QueryLog, release: Release, similarity: Similarity, random: Randomness
+) -> AttackResult:
+    """Return the result of an attacker who names the most similar published id of each person in `known`."""
+    targets = find_targets(known, release, random)
+    chance, group = np.zeros(len(targets)), np.zeros(len(targets))
+    for part, scores in similarity.blocks(known, targets.people):
+        chance[part] = chance_of_best(scores, targets.owner[part])
+        group[part] = _chance_of_group(scores, targets.owner[part], similarity.log_of)
+    details = targets.details
+    if len(targets):
+        details["group found"] = float(group.mean())
+    heavy = events_of(known)[targets.people] >= HEAVY
+    if heavy.any():
+        details[f"{HEAVY}+ known events"] = float(chance[heavy].mean())
     return result_of(
-        "relink-half",
+        name,
         chance,
         release,
         question="linkability",
         risk="link",
-        knows="the earlier half of a person's log",
+        knows=knows,
         unit="published id",
         baseline=guessing(len(release.log.users)),
         bounded=True,
+        details=details,
     )
+
+
+def _chance_of_group(
+    scores: npt.NDArray[np.float64], owner: Codes, log_of: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """float64[people]: the chance that the id named has the same published log as the right one."""
+    best = scores == scores.max(axis=1, keepdims=True)
+    same = log_of[None, :] == log_of[owner][:, None]
+    return np.asarray((best & same).sum(axis=1) / best.sum(axis=1), dtype=np.float64)

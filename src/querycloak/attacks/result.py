@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["AttackResult", "Baseline", "BaselineKind", "CannotAttackError", "Question", "Risk", "Unit"]
+__all__ = [
+    "AttackResult",
+    "Baseline",
+    "BaselineKind",
+    "CannotAttackError",
+    "NothingToAttackError",
+    "Question",
+    "Risk",
+    "Unit",
+]
 
 Question = Literal["singling out", "linkability", "inference"]
 """The three questions of European regulators (Article 29 Working Party, Opinion 05/2014)."""
@@ -24,6 +33,10 @@ scored against `another person` drawn at random; the same attacker on `people he
 
 class CannotAttackError(Exception):
     """An attack does not fit what is at hand; the text says what is missing."""
+
+
+class NothingToAttackError(CannotAttackError):
+    """The release holds nothing that the attack is about: it is passed, not left out. The text says what is missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,5 +87,10 @@ class AttackResult:
 
     @property
     def judged(self) -> float:
-        """What limits look at: the upper end of the lift; the claimed bound where that is proved and smaller."""
-        return self.lift_high if self.bound is None else min(self.lift_high, self.bound)
+        """What limits look at: the upper end of the lift; the claimed bound where that is smaller.
+
+        A bound below the whole interval of the rate is refuted by the attack itself, and does not count.
+        """
+        if self.bound is None or self.low > self.bound:
+            return self.lift_high
+        return min(self.lift_high, self.bound)

@@ -60,6 +60,13 @@ class Trials(Protocol):
         `name` names the draw: the same name and log give the same release.
         """
 
+    def blind(self) -> Trial:
+        """Return what the method publishes where the log tells it nothing: what is still useful then is no merit.
+
+        With a budget, the same log at a budget next to 0; else a log with as many events per person, whose queries are
+        drawn at random, so that groups of users are random too.
+        """
+
     def concepts_of(self, release: Release) -> ConceptLog:
         """Return the concepts of what a further release publishes."""
 

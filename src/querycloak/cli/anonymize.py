@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, ResolverOption, SeedOption, TaxonomyOption
+from querycloak.cli.options import DirectoryOption, ResolverOption, SeedOption, SignOption, TaxonomyOption
 from querycloak.cli.setting_options import given_settings
 from querycloak.logs.read_options import ReadOptions
 
@@ -56,6 +57,7 @@ def anonymize(
             show_default=False,
         ),
     ] = None,
+    sign: SignOption = None,
     seed: SeedOption = None,
     *,
     options: ReadOptions,
@@ -68,19 +70,24 @@ def anonymize(
     Example: `querycloak anonymize log.tsv -o release.tsv --method sweep --min-query-users 5`
     """
     from querycloak import api
+    from querycloak.cli.command_line import shown_command
     from querycloak.cli.inputs import check_outputs, open_bench
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import UserError
     from querycloak.logs.atomic import is_pipe, is_standard_output
     from querycloak.logs.locks import locked
     from querycloak.releases.files import statement_path
+    from querycloak.releases.signing import read_signing_key
 
     if statement is None and not is_pipe(output):
         statement = statement_path(output)
     settings = given_settings(context)
     ledger = settings.get("ledger")
     inputs = [log, taxonomy, directory, resolver, settings.get("topics"), ledger, f"{ledger}.key" if ledger else None]
-    check_outputs(inputs, [output, statement, truth])
+    check_outputs([*inputs, sign], [output, statement, truth])
+    key = None if sign is None else read_signing_key(sign)  # a wrong key ends the command before any work is done
+    if key is not None and statement is None:
+        raise UserError("--sign signs the statement, and none is written here: say where with --statement FILE.")
     files = [None if is_pipe(path) else path for path in (output, statement, truth)]
     with locked(*files), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
@@ -90,14 +97,18 @@ def anonymize(
         if truth is not None and release.truth is None:
             raise UserError(f"{method} publishes no users here, so there is no truth to write: leave --truth out.")
         progress.start("writing the release")
-        api.write_release(release, output, statement_to=statement)
+        commitment = ""
+        if truth is not None:  # before the release: a commitment whose salt is lost could never be opened
+            commitment = api.write_truth(release, bench.log, truth)
+        command = shown_command(sys.argv)
+        api.write_release(release, output, statement_to=statement, sign=key, command=command, commitment=commitment)
         if truth is not None:
-            api.write_truth(release, bench.log, truth)
             progress.note(f"{truth} tells who is who in the release: keep it, never share it.")
         if statement is None:
             progress.note("No statement was written; without one nobody can verify the release. Use --statement FILE.")
     to_stderr = is_standard_output(output)
-    typer.echo(release.statement.short(), err=to_stderr)
+    signature = "unsigned" if key is None else f"Ed25519, key {key.public.fingerprint}"
+    typer.echo(release.statement.short(signature), err=to_stderr)
     typer.echo(f"release:   {output}" + ("" if statement is None else f"\nstatement: {statement}"), err=to_stderr)
 
 

@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from querycloak._version import __version__
-from querycloak.cli import anonymize, attack, compare, demo, generate, ledger, mapping, measure, methods, stream, verify
+from querycloak.cli import (
+    anonymize,
+    attack,
+    check,
+    compare,
+    demo,
+    generate,
+    keys,
+    ledger,
+    mapping,
+    measure,
+    methods,
+    stream,
+    verify,
+)
 from querycloak.cli.setting_options import CompareCommand, GenerateCommand, MethodCommand, StreamCommand
 
 __all__ = ["app"]
@@ -44,6 +58,7 @@ app.command("demo")(demo.demo)
 app.command("anonymize", cls=MethodCommand)(anonymize.anonymize)
 app.command("stream", cls=StreamCommand)(stream.stream)
 app.command("attack")(attack.attack)
+app.command("check")(check.check)
 app.command("measure")(measure.measure)
 app.command("compare", cls=CompareCommand)(compare.compare)
 app.command("verify")(verify.verify)
@@ -51,3 +66,4 @@ app.command("map")(mapping.map_query)
 app.command("generate", cls=GenerateCommand)(generate.generate)
 app.command("methods")(methods.methods)
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(keys.app, name="keys")

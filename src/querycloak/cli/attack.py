@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from querycloak.cli.limit_options import RerunOption
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, ResolverOption, TaxonomyOption
+from querycloak.cli.options import DirectoryOption, ResolverOption, SensitiveOption, TaxonomyOption
 from querycloak.logs.read_options import ReadOptions
+
+if TYPE_CHECKING:
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.releases.release import Release
 
 __all__ = ["attack"]
 
@@ -27,48 +32,97 @@ def attack(
             show_default=False,
         ),
     ] = None,
+    also: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Another release of the same log: `intersection` combines them. Repeat it for more.",
+            show_default=False,
+        ),
+    ] = None,
+    also_truth: Annotated[
+        list[Path] | None,
+        typer.Option(help="The truth of each --also, in the same order.", show_default=False),
+    ] = None,
     only: Annotated[str | None, typer.Option(help="Names of attacks, separated by commas.", show_default=False)] = None,
     max_risk: Annotated[
         float | None,
         typer.Option(
-            help="Exit with 1 where an attack names users at a rate above this.", min=0, max=1, show_default=False
+            help="Exit with 1 where a release may add more than this to an attacker's rate: the upper end of the "
+            "95 % interval of the lift, or the bound that the statement proves where that is smaller.",
+            min=0,
+            max=1,
+            show_default=False,
         ),
     ] = None,
     taxonomy: TaxonomyOption = "wordnet",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
+    sensitive: SensitiveOption = None,
+    rerun: RerunOption = True,
     seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     options: ReadOptions,
     quiet: QuietOption = False,
 ) -> None:
-    """Run every attack that fits a release, and say how often each is right.
+    """Count what a release exposes, run every attack that fits it, and say how often each is right about a person.
 
-    Each has a 95 % interval, the rate of blind guessing, and the bound that the release's statement claims.
+    `right` is the attacker's rate, `without` that of the same attacker without the release, `lift` the difference and
+    `at most` the upper end of its 95 % interval; `bound` is what the release's statement claims for just this rate.
+
+    Example: `querycloak attack log.tsv release.tsv --truth truth.tsv --max-risk 0.2`
     """
-    from querycloak import api
-    from querycloak.cli.inputs import open_bench
+    from querycloak.cli.inputs import open_bench, read_for_judging
     from querycloak.cli.progress import ShownProgress
-    from querycloak.cli.tables import attack_rows, print_json, print_table
+    from querycloak.cli.tables import print_attacks, print_exposure, print_json
     from querycloak.errors import CheckFailedError, UserError
 
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress)
-        published = api.read_release(release, log=bench.log, truth=truth)
-        if len(published.log) == 0:
-            raise UserError(f"{release} is empty: there is nothing to attack.")
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive)
+        published = read_for_judging(release, truth, bench.log)
         if truth is None and published.has_users:
             raise UserError("The attacks need the release's truth to keep score: add --truth FILE.")
-        results = bench.attack(published, only.split(",") if only else None, seed)
+        names = [name.strip() for name in only.split(",")] if only else None
+        others = _read_others(also or [], also_truth or [], bench.log)
+        found = bench.try_attacks(published, names, seed, rerun=rerun, also=others)
+        progress.start("exposure")
+        open_to_all = bench.exposure_of(published)
     if as_json:
-        print_json(results)
-    else:
-        print_table(["attack", "rate", "95 % interval", "guessing", "bound", "targets"], attack_rows(results))
-    over = [r for r in results if max_risk is not None and r.names_people and r.rate > max_risk]
-    if over:
-        worst = max(over, key=lambda r: r.rate)
-        raise CheckFailedError(
-            f"{worst.attack} is right on {worst.rate:.1%} of its targets, above --max-risk {max_risk:g}."
+        print_json(
+            {"exposure": open_to_all, "attacks": found.results, "not_run": found.not_run, "nothing": found.nothing}
         )
+    else:
+        print_exposure(open_to_all)
+        print_attacks(found.results, found.not_run, found.nothing)
+    over = [r for r in found.results if max_risk is not None and r.names_people and r.targets and r.judged > max_risk]
+    if over:
+        worst = max(over, key=lambda r: r.judged)
+        raise CheckFailedError(
+            f"{worst.attack} may gain {worst.judged:.1%} by the release (right {worst.rate:.1%}, without it "
+            f"{worst.baseline.rate:.1%}), above --max-risk {max_risk:g}."
+        )
+
+
+def _read_others(releases: list[Path], truths: list[Path], log: QueryLog) -> list[Release]:
+    """Read other releases of a log, each with its truth."""
+    from dataclasses import replace
+
+    from querycloak import api
+    from querycloak.errors import UserError
+
+    if len(releases) != len(truths):
+        raise UserError(
+            f"Each --also needs its --also-truth, in the same order; found {len(releases)} of --also and "
+            f"{len(truths)} of --also-truth."
+        )
+    read = []
+    for path, truth in zip(releases, truths, strict=True):
+        other = api.read_release(path, log=log)
+        if not other.holds_user_logs:
+            raise UserError(
+                f"{path} is a release of {other.statement.method}, which publishes no logs of people: "
+                "--also takes releases that do."
+            )
+        read.append(replace(other, truth=api.read_truth(truth, log, other)))
+    return read

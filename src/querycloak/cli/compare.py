@@ -9,15 +9,18 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.limit_options import ForOption, has_limits, parse_tasks
 from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.options import DirectoryOption, ResolverOption, TaxonomyOption
 from querycloak.cli.setting_options import given_settings
+from querycloak.evaluation.limits import Limits
 from querycloak.logs.read_options import ReadOptions
 
 __all__ = ["compare"]
 
 
 @reads_log
+@has_limits
 def compare(
     context: typer.Context,
     log: Annotated[Path, typer.Argument(help="The query log.", show_default=False)],
@@ -33,18 +36,21 @@ def compare(
     grid: Annotated[
         str | None, typer.Option(help='Values of settings at once: `"k=2,3,5 epsilon=1,5"`.', show_default=False)
     ] = None,
-    max_risk: Annotated[
-        float, typer.Option(help="Recommend the most useful run whose worst attack is at most this.", min=0, max=1)
-    ] = 0.2,
+    tasks: ForOption = "popularity,topics",
     taxonomy: TaxonomyOption = "wordnet",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 1,
     *,
+    limits: Limits,
     options: ReadOptions,
     quiet: QuietOption = False,
 ) -> None:
-    """Run methods side by side on a log, attack and measure each release, and write a report.
+    """Run methods side by side on a log, attack and measure each release, and write a report with advice.
+
+    A run is recommended only if its statement proves a bound for people, every attack stays within its limit by the
+    upper end of its interval, no text of one person and no identifier is published, and the release is better than the
+    same method run blindly for every task named by `--for`. "Publish none of these" is a possible answer.
 
     Any setting of a method is an option that takes several values: `--k 2,3,5`. Interrupted, the same command goes on
     where it stopped.
@@ -54,21 +60,31 @@ def compare(
     from querycloak.catalog import METHODS
     from querycloak.cli.inputs import digest_of_files, open_bench, parse_grid
     from querycloak.cli.progress import ShownProgress
+    from querycloak.cli.tables import print_advice
     from querycloak.errors import UserError
     from querycloak.evaluation.compare import compare as run
     from querycloak.evaluation.compare import plan_runs
     from querycloak.logs.locks import locked_directory
-    from querycloak.report.html import recommendation, write_report
+    from querycloak.report.html import write_report
 
     chosen = sorted(METHODS) if methods == "all" else [m.strip() for m in methods.split(",")]
     plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)))
+    named = parse_tasks(tasks)
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress)
         known = digest_of_files(Path(taxonomy), directory, resolver)
         repeat = shlex.join(["querycloak", *sys.argv[1:]])
         found = run(
-            bench, plans, output, seed=seed, max_risk=max_risk, repeat=repeat, knowledge=known, progress=progress
+            bench,
+            plans,
+            output,
+            seed=seed,
+            limits=limits,
+            tasks=named,
+            repeat=repeat,
+            knowledge=known,
+            progress=progress,
         )
         progress.start("writing the report")
         write_report(found, output)
@@ -77,5 +93,5 @@ def compare(
         typer.echo(f"failed: {r.name}: {r.error}")
     if all(r.error is not None or r.baseline for r in found.runs):
         raise UserError(f"None of the runs came through; {output / 'report.html'} says why.")
-    typer.echo(recommendation(found))
+    print_advice(found)
     typer.echo(f"{output / 'report.html'}\n{output / 'results.json'}\n{output / 'results.csv'}")

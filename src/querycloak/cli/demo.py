@@ -12,8 +12,8 @@ from querycloak.cli.log_options import QuietOption
 __all__ = ["demo"]
 
 USERS, QUERIES, K = 300, 12_000, 5
-GRID: dict[str, list[float]] = {"k": [3, 5, 10], "epsilon": [100.0]}
-METHODS = ["sweep", "semantic-microaggregation", "clump", "semantic-dp"]
+GRID: dict[str, list[float]] = {"k": [K], "epsilon": [5.0]}
+METHODS = ["semantic-microaggregation", "clump", "semantic-dp", "frequent-queries"]
 
 
 def demo(
@@ -21,32 +21,47 @@ def demo(
     seed: Annotated[int, typer.Option(help="The same seed gives the same log.")] = 1,
     quiet: QuietOption = False,
 ) -> None:
-    """Generate a log, release it, check the release, attack and compare methods, and write a report."""
+    """Generate a log, release it, judge the release, compare methods, and write two pages to open in a browser."""
     from querycloak import api
     from querycloak.cli.inputs import open_log
     from querycloak.cli.progress import ShownProgress
-    from querycloak.evaluation.compare import compare, plan_runs
+    from querycloak.cli.tables import print_advice
+    from querycloak.evaluation.assess import Assessor
+    from querycloak.evaluation.check import check_release
+    from querycloak.evaluation.compare import DEFAULT_TASKS, compare, plan_runs
     from querycloak.logs.locks import locked_directory
     from querycloak.logs.read_options import ReadOptions
-    from querycloak.report.html import recommendation, write_report
+    from querycloak.report.check_page import write_check_page
+    from querycloak.report.html import write_report
 
-    log_path, release_path = output / "log.tsv", output / "release.tsv"
+    log_path, release_path, page_path = output / "log.tsv", output / "release.tsv", output / "check.html"
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         api.write_generated(api.generate(users=USERS, queries=QUERIES, seed=seed, progress=progress), log_path)
         bench = api.Workbench(open_log(log_path, ReadOptions(), progress), progress=progress)
         release = bench.anonymize("semantic-microaggregation", k=K)
         api.write_release(release, release_path)
-        checks = api.verify(release_path)
+        judged = check_release(
+            Assessor(bench, seed, progress),
+            release,
+            tasks=DEFAULT_TASKS,
+            findings=api.verify(release_path, bench.log),
+        )
+        write_check_page(judged, page_path)
         repeat = f"querycloak demo -o {output} --seed {seed}"
         found = compare(bench, plan_runs(METHODS, GRID), output, seed=seed, repeat=repeat, progress=progress)
         write_report(found, output)
-    held = sum(check.holds is True for check in checks)
-    seen = sum(check.holds is not None for check in checks)
-    naive = found.runs[0]
+    held = sum(finding.holds is True for finding in judged.findings)
+    seen = sum(finding.holds is not None for finding in judged.findings)
+    naive = found.runs[0].exposure
+    assert naive is not None
     typer.echo(release.statement.short() + "\n")
     typer.echo(f"log:       {log_path}  ({len(bench.log):,} rows of {USERS} users; generated, no real person)")
-    typer.echo(f"release:   {release_path}  (k = {K}; {held} of {seen} checks of its statement hold)")
-    typer.echo(f"new ids alone: the worst attack finds {naive.risk:.0%} of the users")
-    typer.echo(f"advice:    {recommendation(found)}")
-    typer.echo(f"report:    {output / 'report.html'}")
+    typer.echo(f"new ids alone: {naive.exposed_share:.0%} of the people have a query published that nobody else asked")
+    typer.echo(f"release:   {release_path}  (k = {K}; {held} of {seen} checks of its files hold)")
+    typer.echo(f"verdict:   {judged.verdict}: {judged.reasons[0]}")
+    for light in judged.lights:
+        typer.echo(f"           {light.colour:>5}  {light.question}: {light.says}")
+    typer.echo("advice:    ", nl=False)
+    print_advice(found)
+    typer.echo(f"pages:     {page_path} (this release), {output / 'report.html'} (methods side by side)")

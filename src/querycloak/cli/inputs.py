@@ -14,8 +14,17 @@ if TYPE_CHECKING:
     from querycloak.logs.query_log import QueryLog
     from querycloak.logs.read_options import ReadOptions
     from querycloak.progress import Progress
+    from querycloak.releases.release import Release
 
-__all__ = ["announce_input", "check_outputs", "digest_of_files", "open_bench", "open_log", "parse_grid"]
+__all__ = [
+    "announce_input",
+    "check_outputs",
+    "digest_of_files",
+    "open_bench",
+    "open_log",
+    "parse_grid",
+    "read_for_judging",
+]
 
 
 def announce_input(path: Path | None) -> None:
@@ -69,13 +78,31 @@ def open_bench(
     directory: Path | None,
     resolver: Path | None,
     progress: Progress,
+    sensitive: Path | None = None,
 ) -> Workbench:
     """Read a log and its background knowledge."""
     from querycloak import api
+    from querycloak.texts.sensitive import read_sensitive
 
     queries = open_log(log, options, progress)
     sites = None if directory is None else api.load_directory(directory, progress=progress)
-    return api.Workbench(queries, taxonomy, sites, None if resolver is None else api.load_resolver(resolver), progress)
+    sites_of = None if resolver is None else api.load_resolver(resolver)
+    words = None if sensitive is None else read_sensitive(sensitive)
+    return api.Workbench(queries, taxonomy, sites, sites_of, progress, words)
+
+
+def read_for_judging(release: Path, truth: Path | None, log: QueryLog) -> Release:
+    """Read a release that is to be attacked; one of another log, an empty one, or a log of one user is refused."""
+    import numpy as np
+
+    from querycloak import api
+
+    published = api.read_release(release, log=log, truth=truth)
+    if len(published.log) == 0:
+        raise UserError(f"{release} is empty: there is nothing to attack.")
+    if len(np.unique(log.user)) < 2:
+        raise UserError("The log has one user: there is nobody to hide among.")
+    return published
 
 
 def digest_of_files(*paths: Path | None) -> str:

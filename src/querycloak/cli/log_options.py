@@ -17,9 +17,9 @@ from querycloak.errors import ParameterError, UserError
 from querycloak.logs.read_options import ReadOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-__all__ = ["QuietOption", "parse_columns", "parse_size", "reads_log"]
+__all__ = ["QuietOption", "parse_columns", "parse_size", "reads_log", "with_options"]
 
 QuietOption = Annotated[
     bool, typer.Option("--quiet", help="Say nothing on the way: no progress, no notes. Errors and results are shown.")
@@ -95,23 +95,34 @@ SIZES: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 def reads_log(command: Callable[..., Any]) -> Callable[..., Any]:
     """Replace the parameter `options` of a command by the options on the command line that make it."""
+
+    def make(**taken: Any) -> ReadOptions:
+        taken["columns"] = parse_columns(taken["columns"])
+        taken["max_memory"] = parse_size(taken["max_memory"], "--max-memory")
+        return ReadOptions(**taken)
+
+    return with_options(command, "options", LOG_OPTIONS, make)
+
+
+def with_options(
+    command: Callable[..., Any], replaced: str, options: Mapping[str, tuple[Any, Any]], make: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Replace one parameter of a command by options (name → type and default), from which `make` makes its value."""
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
     for parameter in signature.parameters.values():
-        if parameter.name != "options":
+        if parameter.name != replaced:
             parameters.append(parameter)
             continue
         parameters += [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            for name, (kind, default) in LOG_OPTIONS.items()
+            for name, (kind, default) in options.items()
         ]
 
     @wraps(command)
     def run(**given: Any) -> Any:
-        taken = {name: given.pop(name) for name in LOG_OPTIONS}
-        taken["columns"] = parse_columns(taken["columns"])
-        taken["max_memory"] = parse_size(taken["max_memory"], "--max-memory")
-        return command(options=ReadOptions(**taken), **given)
+        taken = {name: given.pop(name) for name in options}
+        return command(**{replaced: make(**taken)}, **given)
 
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}

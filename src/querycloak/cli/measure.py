@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from querycloak.cli.limit_options import RerunOption
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, ResolverOption, TaxonomyOption
+from querycloak.cli.options import DirectoryOption, ResolverOption, SensitiveOption, TaxonomyOption
 from querycloak.logs.read_options import ReadOptions
+
+if TYPE_CHECKING:
+    from querycloak.evaluation.utility import Utility
 
 __all__ = ["measure"]
 
@@ -29,24 +33,39 @@ def measure(
     taxonomy: TaxonomyOption = "wordnet",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
+    sensitive: SensitiveOption = None,
+    rerun: RerunOption = True,
     seed: Annotated[int, typer.Option(help="Of the measures' random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     options: ReadOptions,
     quiet: QuietOption = False,
 ) -> None:
-    """Run every measure that fits a release."""
+    """Say what a release is still good for: tasks, and the measures of the papers; what it exposes comes first.
+
+    A task has 1 where the release does as well as the original log, and 0 where it does as well as the same method run
+    blindly. With `--only`, the measures of the papers that are named are run, and nothing else.
+    """
     from querycloak import api
     from querycloak.cli.inputs import open_bench
     from querycloak.cli.progress import ShownProgress
-    from querycloak.cli.tables import measure_rows, print_json, print_table
+    from querycloak.cli.tables import print_exposure, print_json, print_measures, print_utility
+    from querycloak.evaluation.assess import Assessor
 
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive)
         published = api.read_release(release, log=bench.log, truth=truth)
-        scores = bench.measure(published, only.split(",") if only else None, seed)
+        open_to_all = bench.exposure_of(published)
+        useful: tuple[Utility, ...] = ()
+        if only is None:
+            assessor = Assessor(bench, seed, progress)
+            useful = assessor.utility(published, assessor.trials(published, rerun=rerun))
+        scores = bench.measure(published, [name.strip() for name in only.split(",")] if only else None, seed)
     if as_json:
-        print_json(scores)
-    else:
-        print_table(["measure", "value", "better"], measure_rows(scores))
+        print_json({"exposure": open_to_all, "tasks": useful, "measures": scores})
+        return
+    print_exposure(open_to_all)
+    if useful:
+        print_utility(useful)
+    print_measures(scores)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["DirectoryOption", "ResolverOption", "SeedOption", "TaxonomyOption"]
+__all__ = ["DirectoryOption", "ResolverOption", "SeedOption", "SignOption", "TaxonomyOption"]
 
 TaxonomyOption = Annotated[
     str,
@@ -29,11 +29,28 @@ ResolverOption = Annotated[
         show_default=False,
     ),
 ]
+SensitiveOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sensitive",
+        help="A list of sensitive words to count by instead of ours: a topic, a tab, a word or phrase per line.",
+        show_default=False,
+    ),
+]
 SeedOption = Annotated[
     int | None,
     typer.Option(
         "--seed",
         help="Repeatable randomness, for experiments only. Default: the operating system's.",
+        show_default=False,
+    ),
+]
+SignOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign",
+        help="Sign the statement with this private key (Ed25519, in PEM or of OpenSSH, without a password); "
+        "`querycloak keys new FILE` makes one.",
         show_default=False,
     ),
 ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import SeedOption
+from querycloak.cli.options import SeedOption, SignOption
 from querycloak.cli.setting_options import given_settings
 from querycloak.logs.read_options import ReadOptions
 
@@ -65,6 +66,7 @@ def stream(
             show_default=False,
         ),
     ] = None,
+    sign: SignOption = None,
     seed: SeedOption = None,
     *,
     options: ReadOptions,
@@ -77,12 +79,15 @@ def stream(
     Example: `tail -f log.tsv | querycloak stream --k 10 --depth 5 > release.tsv`
     """
     from querycloak.catalog import STREAM_METHODS
+    from querycloak.cli.command_line import shown_command
     from querycloak.cli.inputs import announce_input, check_outputs
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.stream_summary import short_summary
+    from querycloak.errors import UserError
     from querycloak.evaluation.workbench import load_taxonomy, mapper_of
     from querycloak.live.runner import Run, run_stream
     from querycloak.mapping.mapped_paths import LazyPaths
+    from querycloak.releases.signing import read_signing_key
 
     source, output = (None if path == Path("-") else path for path in (source, output))
     announce_input(source)
@@ -102,8 +107,12 @@ def stream(
         max_wait=max_wait,
         seed=seed,
         taxonomy=taxonomy,
+        key=None if sign is None else read_signing_key(sign),
+        command=shown_command(sys.argv),
     )
-    check_outputs([source or Path("/dev/stdin"), taxonomy], [output, run.statement_path, truth, stats])
+    if run.key is not None and run.statement_path is None:
+        raise UserError("--sign signs the statement, and none is written here: say where with --statement FILE.")
+    check_outputs([source or Path("/dev/stdin"), taxonomy, sign], [output, run.statement_path, truth, stats])
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         if truth is not None:
@@ -112,6 +121,7 @@ def stream(
     if found is None:
         return
     if not quiet:
-        typer.echo(short_summary(found), err=True)
+        signature = "unsigned" if run.key is None else f"Ed25519, key {run.key.public.fingerprint}"
+        typer.echo(short_summary(found, signature), err=True)
     if found.signal:
         raise typer.Exit(128 + found.signal)

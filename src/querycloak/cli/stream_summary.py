@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 __all__ = ["short_summary"]
 
 
-def short_summary(found: Summary) -> str:
-    """Return the lines that end a run."""
+def short_summary(found: Summary, signature: str = "unsigned") -> str:
+    """Return the lines that end a run; `signature` says who signed the statement."""
     s = found.stats
     skipped, swept = (sum(s[which].values()) for which in ("lines skipped", "records swept"))
     head = "done" if found.finished else "stopped"
@@ -28,5 +28,6 @@ def short_summary(found: Summary) -> str:
             *(f"  {n:,} {kind}" for kind, n in (s["lines skipped"] | s["records swept"]).items()),
             f"guarantee: {found.statement.model}",
             *(f"  does not cover: {text}" for text in found.statement.does_not_cover),
+            f"signature: {signature}",
         ]
     )

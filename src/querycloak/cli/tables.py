@@ -7,32 +7,113 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from querycloak.attacks.result import AttackResult
+    from querycloak.evaluation.check import ReleaseCheck
+    from querycloak.evaluation.comparison import Comparison
+    from querycloak.evaluation.exposure import Exposure
+    from querycloak.evaluation.utility import Utility
     from querycloak.measures.score import Score
 
-__all__ = ["attack_rows", "measure_rows", "print_json", "print_table"]
+__all__ = [
+    "print_advice",
+    "print_attacks",
+    "print_check",
+    "print_exposure",
+    "print_json",
+    "print_measures",
+    "print_table",
+    "print_utility",
+]
 
 
-def attack_rows(results: Sequence[AttackResult]) -> list[list[str]]:
-    """Return one line per attack."""
+def print_exposure(found: Exposure) -> None:
+    """Print what stands open in a release without any attacker."""
+    from querycloak.evaluation.exposure import exposure_rows
+
+    typer.echo("Exposure: what anybody can read, counted in people (lower is better)")
+    print_table(["what", "value"], [[what, value] for what, value, _ in exposure_rows(found)])
+    typer.echo("")
+
+
+def print_attacks(results: Sequence[AttackResult], not_run: Mapping[str, str], nothing: Mapping[str, str]) -> None:
+    """Print one line per attack, under the three questions; then what could not be run."""
+    head = ["attack", "right", "without", "lift", "at most", "bound", "of", "unit", "compared with"]
+    for question in ("singling out", "linkability", "inference"):
+        rows = [_attack_row(r) for r in results if r.question == question]
+        if rows:
+            typer.echo(f"{question.capitalize()} (lower is better)")
+            print_table(head, rows)
+            typer.echo("")
+    for name, why in nothing.items():
+        typer.echo(f"nothing to attack: {name}: {why}")
+    for name, why in not_run.items():
+        typer.echo(f"not run: {name}: {why}")
+
+
+def _attack_row(r: AttackResult) -> list[str]:
     return [
-        [
-            r.attack,
-            f"{r.rate:.2%}",
-            f"{r.low:.2%} to {r.high:.2%}",
-            f"{r.baseline.rate:.2%}",
-            "none" if r.bound is None else f"{r.bound:.2%}",
-            f"{r.targets:,}",
-        ]
-        for r in results
+        r.attack,
+        f"{r.rate:.1%}",
+        f"{r.baseline.rate:.1%}",
+        f"{r.lift:+.1%}",
+        f"{r.lift_high:.1%}",
+        "none" if r.bound is None else f"{r.bound:.1%}",
+        f"{r.targets:,}",
+        r.unit,
+        r.baseline.kind if r.names_people else "counted",
     ]
 
 
-def measure_rows(scores: Sequence[Score]) -> list[list[str]]:
-    """Return one line per measure."""
-    return [[s.measure, f"{s.value:.4f}", s.better] for s in scores]
+def print_check(found: ReleaseCheck) -> None:
+    """Print the verdict first, then why, then what was found."""
+    run = found.run
+    typer.echo(f"{found.verdict}: {found.reasons[0]}")
+    for reason in found.reasons[1:]:
+        typer.echo(f"  also: {reason}")
+    for change in found.changes:
+        typer.echo(f"  change: {change}")
+    typer.echo("")
+    for light in found.lights:
+        typer.echo(f"{light.colour.upper():>6}  {light.question}: {light.says}")
+    typer.echo("")
+    if run.exposure is not None:
+        print_exposure(run.exposure)
+    print_attacks(run.attacks, {}, run.nothing)
+    print_utility(run.utility)
+    for text in found.not_tested:
+        typer.echo(f"not tested: {text}")
+
+
+def print_advice(found: Comparison) -> None:
+    """Print which run to publish, and for each other run the first condition that failed and what to change."""
+    advice = found.advice
+    typer.echo(advice.text)
+    for verdict, run in zip(advice.verdicts, found.runs, strict=True):
+        if verdict.failed and run.error is None:
+            first, more = verdict.failed[0], len(verdict.failed) - 1
+            rest = f" ({more} more in the report)" if more else ""
+            change = f"; {first.change}" if first.change else ""
+            typer.echo(f"  {run.name}: {first.says}{change}{rest}")
+
+
+def print_utility(found: Sequence[Utility]) -> None:
+    """Print one line per task."""
+    typer.echo("What it is good for (higher is better; 1 = the original log, 0 = the same method run blindly)")
+    rows = []
+    for u in found:
+        between = "not possible" if not u.possible else "no scale" if u.scaled is None else f"{u.scaled:.2f}"
+        ends = "" if u.scaled_low is None or not u.possible else f"{u.scaled_low:.2f} to {u.scaled_high:.2f}"
+        rows.append([u.task, between, ends, f"{u.value:.3f}", f"{u.original:.3f}", f"{u.blind:.3f}"])
+    print_table(["task", "0 to 1", "95 % interval", "raw", "original", "blind"], rows)
+    typer.echo("")
+
+
+def print_measures(scores: Sequence[Score]) -> None:
+    """Print one line per measure of the papers."""
+    typer.echo("Measures of the papers")
+    print_table(["measure", "value", "better"], [[s.measure, f"{s.value:.4f}", s.better] for s in scores])
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -43,9 +124,9 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         typer.echo("  ".join(cells).rstrip())
 
 
-def print_json(results: Sequence[Any]) -> None:
-    """Print a list of records as JSON, with stable keys."""
+def print_json(found: Any) -> None:
+    """Print results as JSON, with stable keys."""
     import msgspec
 
-    plain = msgspec.json.encode(list(results), enc_hook=lambda value: value.item())  # NumPy's numbers
+    plain = msgspec.json.encode(found, enc_hook=lambda value: value.item())  # NumPy's numbers
     typer.echo(msgspec.json.format(plain, indent=2).decode())

@@ -23,6 +23,21 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            help="The truth file, whose salt shows with --log that the release was made from exactly this log.",
+            show_default=False,
+        ),
+    ] = None,
+    public_key: Annotated[
+        Path | None,
+        typer.Option(
+            help="Check the signature of the statement with this key (Ed25519, in PEM or of OpenSSH): unsigned, "
+            "edited or signed by another key fails.",
+            show_default=False,
+        ),
+    ] = None,
     *,
     options: ReadOptions,
     quiet: QuietOption = False,
@@ -30,16 +45,18 @@ def verify(
     """Check a release from its files alone: exit 0 if all that can be seen holds, 1 if something does not.
 
     Groups of users with equal logs (k-anonymity) are counted in the table. What a file cannot show, such as noise, is
-    said.
+    said. Without a signature, digests find accidents; whoever can change both files can write a new pair.
     """
     from querycloak import api
     from querycloak.cli.inputs import open_log
     from querycloak.cli.progress import ShownProgress
-    from querycloak.errors import CheckFailedError
+    from querycloak.errors import CheckFailedError, UserError
 
+    if truth is not None and log is None:
+        raise UserError("--truth opens a commitment to the original log: give that too, with --log LOG.")
     with ShownProgress(quiet=quiet) as progress:
         original = None if log is None else open_log(log, options, progress)
-        found = api.verify(release, original)
+        found = api.verify(release, original, truth=truth, public_key=public_key)
     words = {True: "holds", False: "FAILS", None: "     ?"}
     for finding in found:
         typer.echo(f"{words[finding.holds]:>6}  {finding.check}: {finding.seen}")

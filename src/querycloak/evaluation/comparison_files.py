@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from querycloak.evaluation.comparison import Run
+from querycloak.evaluation.exposure import exposure_rows
+from querycloak.evaluation.run import Run
 
 if TYPE_CHECKING:
     from querycloak.evaluation.comparison import Comparison
@@ -28,7 +29,14 @@ def comparison_csv(comparison: Comparison) -> str:
     writer.writerow(["run", "method", "what", "name", "value"])
     for run in comparison.runs:
         rows: list[tuple[str, str, object]] = [("setting", name, value) for name, value in run.settings.items()]
-        rows += [("attack", a.attack, a.rate) for a in run.attacks]
+        for a in run.attacks:
+            rows += [("attack", a.attack, a.rate), ("baseline", a.attack, a.baseline.rate), ("lift", a.attack, a.lift)]
+            rows += [("lift, at most", a.attack, a.lift_high), ("judged", a.attack, a.judged)]
+        rows += [("not run", name, why) for name, why in run.not_run.items()]
+        if run.exposure is not None:
+            rows += [("exposure", what, value) for what, value, _ in exposure_rows(run.exposure)]
+        rows += [("task", u.task, u.value) for u in run.utility]
+        rows += [("task, 0 blind to 1 original", u.task, u.scaled) for u in run.utility if u.scaled is not None]
         rows += [("measure", s.measure, s.value) for s in run.scores]
         rows += [("seconds", step, round(t, 3)) for step, t in run.seconds.items()]
         if run.error is not None:

@@ -16,6 +16,7 @@ from querycloak.attacks.trials import HELD_OUT_SHARE, Trial
 from querycloak.catalog import METHODS, STREAM_METHODS
 from querycloak.errors import UserError
 from querycloak.randomness import Randomness
+from querycloak.tasks.original import blind_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
     from querycloak.releases.release import Release
     from querycloak.releases.statement import PrivacyStatement
 
-__all__ = ["MethodTrials", "NoTrials"]
+__all__ = ["NOT_RERUN", "MethodTrials", "NoTrials"]
 
+NOT_RERUN: Final = "the method is not run again (--no-rerun)"
+BLIND_EPSILON: Final = 1e-9
+"""A budget that buys nothing."""
 LEAVE_TRACES: Final = ("ledger",)
 """Settings that would change a file."""
 
@@ -43,7 +47,7 @@ class NoTrials:
     def _refuse(self, *_: object) -> NoReturn:
         raise CannotAttackError(self.why)
 
-    without_held_out = half_of_people = later_half = of = concepts_of = askers_of = _refuse
+    without_held_out = half_of_people = later_half = of = blind = concepts_of = askers_of = _refuse
 
 
 class MethodTrials:
@@ -64,11 +68,12 @@ class MethodTrials:
     def without_held_out(self) -> Trial:
         """Return a release of the log without a fifth of the people."""
         inside = self._order[round(HELD_OUT_SHARE * len(self._order)) :]
-        return self._once("held out", lambda: self._people(inside))
+        return self._once("held out", lambda: self._part("held out", lambda: self._people(inside)))
 
     def half_of_people(self) -> Trial:
         """Return a release of a random half of the people."""
-        return self._once("half of the people", lambda: self._people(self._order[: len(self._order) // 2]))
+        half = self._order[: len(self._order) // 2]
+        return self._once("half of the people", lambda: self._part("half", lambda: self._people(half)))
 
     def later_half(self) -> Trial:
         """Return a release of the half of each person's log that the attacker does not know."""
@@ -77,6 +82,13 @@ class MethodTrials:
     def of(self, log: QueryLog, name: str) -> Trial:
         """Return a release of any part of the log, as the attacker would make it from what he knows."""
         return self._once(f"attacker: {name}", lambda: log)
+
+    def blind(self) -> Trial:
+        """Return what the method publishes where the log tells it nothing."""
+        random = Randomness(self._seed).child("blind")
+        if "epsilon" in self._settings:
+            return self._once("blind", lambda: self._bench.log, {**self._settings, "epsilon": BLIND_EPSILON})
+        return self._once("blind", lambda: self._part("blind", lambda: blind_log(self._bench.log, random)))
 
     def concepts_of(self, release: Release) -> ConceptLog:
         """Return the concepts of what a further release publishes."""
@@ -87,20 +99,28 @@ class MethodTrials:
         return self._bench.askers_of(trial.release)
 
     def _people(self, inside: Any) -> QueryLog:
+        """Return the rows of some people."""
         keep = np.zeros(len(self._bench.log.users), dtype=np.bool_)
         keep[inside] = True
         return self._bench.log.take(keep[self._bench.log.user])
 
-    def _once(self, name: str, part: Callable[[], QueryLog]) -> Trial:
+    def _part(self, name: str, make: Callable[[], QueryLog]) -> QueryLog:
+        """Return a part of the log that all methods on the bench share: some remember what they found out about it."""
+        key = (self._seed, name)
+        if key not in self._bench.parts:
+            self._bench.parts[key] = make()
+        return self._bench.parts[key]
+
+    def _once(self, name: str, part: Callable[[], QueryLog], settings: dict[str, Any] | None = None) -> Trial:
         """Make a trial, or say again why it cannot be made."""
         if name not in self._made:
-            self._made[name] = self._run(part(), name)
+            self._made[name] = self._run(part(), name, self._settings if settings is None else settings)
         made = self._made[name]
         if isinstance(made, str):
             raise CannotAttackError(made)
         return made
 
-    def _run(self, log: QueryLog, name: str) -> Trial | str:
+    def _run(self, log: QueryLog, name: str, settings: dict[str, Any]) -> Trial | str:
         if self._method not in METHODS and self._method not in STREAM_METHODS:
             return f"the method {self._method!r} is not installed here, so it cannot be run again"
         if len(log) == 0:
@@ -108,7 +128,7 @@ class MethodTrials:
         try:
             bench = self._bench.part(log)
             seed = int(Randomness(self._seed).child(f"trial/{name}").integers(1 << 62, 1)[0])
-            release = bench.anonymize(self._method, seed=seed, **self._settings)
+            release = bench.anonymize(self._method, seed=seed, **settings)
         except UserError as error:
             return f"the method refuses a part of the log: {error}"
         return Trial(log, release)

@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from querycloak.attacks.halves import Halves, halves
-from querycloak.attacks.result import CannotAttackError
+from querycloak.attacks.result import CannotAttackError, NothingToAttackError
 from querycloak.catalog import ATTACKS, MEASURES
 from querycloak.catalog import method as find_method
 from querycloak.errors import GateError, ParameterError
-from querycloak.evaluation.trials import MethodTrials, NoTrials
+from querycloak.evaluation.trials import NOT_RERUN, MethodTrials, NoTrials
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from querycloak.attacks.result import AttackResult
     from querycloak.attacks.trials import Trials
     from querycloak.catalog import Check, Need
+    from querycloak.evaluation.exposure import Exposure
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
     from querycloak.plugins import Catalog
     from querycloak.releases.askers import Askers
     from querycloak.releases.release import Release
+    from querycloak.texts.sensitive import SensitiveWords
+
+MOST_REMEMBERED: Final = 24
+T = TypeVar("T")
 
 __all__ = ["Attacked", "Workbench", "load_taxonomy", "mapper_of"]
 
@@ -76,6 +81,8 @@ class Attacked(NamedTuple):
     results: list[AttackResult]
     not_run: dict[str, str]
     """name of each attack that fits the release and could not be run → what it lacked"""
+    nothing: dict[str, str]
+    """name of each attack that found nothing to attack → what is not there"""
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,11 @@ class Workbench:
     directory: SiteDirectory | None = None
     resolver: Any = None
     progress: Progress = QUIET
+    sensitive: SensitiveWords | None = None
+    """words that exposure counts as sensitive; None = our list"""
+    _made: dict[tuple[str, int], tuple[Release, Any]] = field(default_factory=dict, init=False, repr=False)
+    parts: dict[tuple[int, str], QueryLog] = field(default_factory=dict, init=False, repr=False)
+    """parts of the log on which methods are run again, by seed and name"""
     _halves: dict[int, Halves] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -145,6 +157,8 @@ class Workbench:
         also: Sequence[Release] = (),
     ) -> list[AttackResult]:
         """Run every attack that fits the release, or those named. The release must hold its truth, to keep score."""
+        if release.truth is None and release.has_users:
+            raise ParameterError("The release holds no truth: read it with read_truth, so that attacks can keep score.")
         return self.try_attacks(release, names, seed, rerun=rerun, also=also).results
 
     def try_attacks(
@@ -161,16 +175,16 @@ class Workbench:
 
         With `rerun` the method is run again on parts of the log, as its statement says it was run: that makes the
         baseline of people held out, and several attacks need it. `also` are other releases of the same log. `trials`
-        replaces what runs the method again, where somebody has it already.
+        replaces what runs the method again, where somebody has it already. Without its truth, attacks that need it to
+        keep score are not run.
         """
-        if release.truth is None and release.has_users:
-            raise ParameterError("The release holds no truth: read it with read_truth, so that attacks can keep score.")
         if trials is None:
-            trials = self.trials(release, seed) if rerun else NoTrials("the method is not run again (--no-rerun)")
+            trials = self.trials(release, seed) if rerun else NoTrials(NOT_RERUN)
         missing: dict[str, str] = {}
+        nothing: dict[str, str] = {}
         extra = {"trials": trials, "also": also, "halves": self.halves(seed)}
-        found = self._check(ATTACKS, "attack", release, names, seed, extra, missing)
-        return Attacked(cast("list[AttackResult]", found), missing)
+        found = self._check(ATTACKS, "attack", release, names, seed, extra, missing, nothing)
+        return Attacked(cast("list[AttackResult]", found), missing, nothing)
 
     def trials(self, release: Release, seed: int | None = None) -> Trials:
         """Return what runs the method of a release again, with the settings of its statement."""
@@ -178,7 +192,7 @@ class Workbench:
 
     def measure(self, release: Release, names: Sequence[str] | None = None, seed: int | None = None) -> list[Score]:
         """Run every measure that fits the release, or those named."""
-        return cast("list[Score]", self._check(MEASURES, "measure", release, names, seed, {}, {}))
+        return cast("list[Score]", self._check(MEASURES, "measure", release, names, seed, {}, {}, {}))
 
     def _check(
         self,
@@ -189,6 +203,7 @@ class Workbench:
         seed: int | None,
         extra: Mapping[str, Any],
         missing: dict[str, str],
+        nothing: dict[str, str],
     ) -> list[Any]:
         for name in names or ():
             if release.kind not in catalog.find(name).kinds:
@@ -201,8 +216,14 @@ class Workbench:
         out: list[Any] = []
         for check in chosen:
             needs = {need: made[need] for need in check.needs}
+            if catalog is ATTACKS and release.truth is None and release.has_users and not check.without_truth:
+                missing[check.name] = "it needs the truth of the release to keep score (--truth)"
+                continue
             try:
                 found = check.function(self.log, release, random.child(check.name), self.progress, **needs)
+            except NothingToAttackError as error:
+                nothing[check.name] = str(error)
+                continue
             except CannotAttackError as error:
                 missing[check.name] = str(error)
                 continue
@@ -236,6 +257,12 @@ class Workbench:
             self._halves[seed] = halves(self.log, Randomness(seed).child("halves"))
         return self._halves[seed]
 
+    def exposure_of(self, release: Release) -> Exposure:
+        """Count what a release exposes without any attacker."""
+        from querycloak.evaluation.exposure import exposure
+
+        return exposure(self.log, release, self.askers_of(release), sensitive=self.sensitive)
+
     def part(self, log: QueryLog) -> Workbench:
         """Return a bench for a part of the log, with the same knowledge."""
         return Workbench(log, self.taxonomy, self.directory, self.resolver)
@@ -244,7 +271,18 @@ class Workbench:
         """Return who of the log asked each published text."""
         from querycloak.releases.askers import find_askers
 
-        return find_askers(self.log, release, concepts=self.concepts, taxonomy=self.taxonomy)
+        return self._remember(
+            "askers", release, lambda: find_askers(self.log, release, concepts=self.concepts, taxonomy=self.taxonomy)
+        )
+
+    def _remember(self, what: str, release: Release, make: Callable[[], T]) -> T:
+        """Return what was made of a release before; several attacks ask for the same. Few are kept."""
+        key = (what, id(release))
+        if key not in self._made:
+            while len(self._made) >= MOST_REMEMBERED:
+                del self._made[next(iter(self._made))]
+            self._made[key] = (release, make())  # the release is kept too, so that its id is not given to another
+        return cast("T", self._made[key][1])
 
     def _map(self, log: QueryLog) -> ConceptLog:
         from querycloak.mapping import map_log
@@ -253,4 +291,4 @@ class Workbench:
 
     def concepts_of(self, release: Release) -> ConceptLog:
         """Return the concepts of what was published."""
-        return release.concepts(self.taxonomy, self._map)
+        return self._remember("concepts", release, lambda: release.concepts(self.taxonomy, self._map))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from querycloak.methods.stream.stream_statement import StreamSettings
+    from querycloak.releases.signing import SigningKey
     from querycloak.releases.statement import PrivacyStatement
 
 __all__ = ["Run", "Summary"]
@@ -42,6 +43,10 @@ class Run:
     seed: int | None = None
     taxonomy: str = ""
     """what the classifier maps to, by name"""
+    key: SigningKey | None = None
+    """what signs the statement; None = unsigned"""
+    command: str = ""
+    """the command, for the statement"""
 
     def must_agree(self) -> dict[str, Any]:
         """Return what a checkpoint must share with this run."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import resource
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from querycloak.live.run import Run, Summary
 from querycloak.logs.atomic import write_text
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from querycloak.releases.statement import PrivacyStatement
 
 __all__ = ["sum_up", "write_statement", "write_stats"]
+
+NO_COMMITMENT: Final = "no commitment: the records of a stream are not kept"
 
 
 def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -> Summary:
@@ -72,5 +75,6 @@ def write_stats(run: Run, summary: Summary) -> None:
 def write_statement(run: Run, converter: Converter, statement: PrivacyStatement, digest: str) -> None:
     """Write the statement of an output with this digest, where it has a path."""
     if run.statement_path is not None:
-        sealed = sealed_statement("stream", statement, converter.reader.layout.form, digest)
+        said = replace(statement, command=run.command, input_commitment=NO_COMMITMENT)
+        sealed = sealed_statement("stream", said, converter.reader.layout.form, digest, run.key)
         write_text(run.statement_path, sealed.decode())

@@ -14,11 +14,12 @@ from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.concept_log import ConceptLog
 from querycloak.mapping.lexicon import Lexicon
 from querycloak.mapping.modes import MODES, Mode
-from querycloak.mapping.parallel import WorkerError, Workers, pack_block, workers_for
+from querycloak.mapping.parallel import map_blocks, pack_block, workers_for
 from querycloak.mapping.phrases import read_classes
 from querycloak.mapping.trace import ClauseTrace, Trace
 from querycloak.mapping.words import clauses
 from querycloak.progress import QUIET
+from querycloak.workers import WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -162,10 +163,9 @@ class Mapper:
         """Map in other processes; return None where they cannot be started."""
         blocks = []
         try:
-            with Workers(self.lexicon, self.mode, count) as pool:
-                for block in pool.map(queries, _BLOCK):
-                    blocks.append(block)
-                    progress.advance(len(block[0]))
+            for block in map_blocks(self.lexicon, self.mode, count, queries, _BLOCK):
+                blocks.append(block)
+                progress.advance(len(block[0]))
         except WorkerError:
             progress.note("Mapping continues in one process: no others could be started.")
             progress.start("mapping queries to concepts", len(queries))

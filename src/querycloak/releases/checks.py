@@ -141,6 +141,9 @@ def check_texts(
 ) -> None:
     """Check that each published text was asked by at least the stated number of people, or is public knowledge.
 
+    What somebody asked is not public knowledge here: a label that is the query of too few people names them all the
+    same.
+
     `readings` gives the text of the log behind each published one, where texts are published in another form.
     """
     if statement.text_users <= 1:
@@ -150,7 +153,8 @@ def check_texts(
         raise _broken(statement, "not every published text has its reading")
     people = people_per_text(original, texts)
     rare = np.flatnonzero(people < statement.text_users)
-    secret = sum(text not in public for text in texts.gather(rare).to_list())
+    pairs = zip(people[rare].tolist(), texts.gather(rare).to_list(), strict=True)
+    secret = sum(asked > 0 or text not in public for asked, text in pairs)
     if secret:
         raise _broken(statement, f"{secret:,} published texts were asked by fewer than {statement.text_users} people")
 

@@ -17,11 +17,20 @@ if TYPE_CHECKING:
 
     from querycloak.logs.query_log import QueryLog
 
-__all__ = ["class_sizes"]
+__all__ = ["class_of", "class_sizes"]
 
 
 def class_sizes(published: QueryLog, *, ordered: bool = False) -> npt.NDArray[np.int64]:
     """int64[published users]: how many users have the same bag of rows (all columns but the user), the user included.
+
+    What makes two bags the same is said at `class_of`.
+    """
+    of = class_of(published, ordered=ordered)
+    return np.bincount(of).astype(np.int64)[of]
+
+
+def class_of(published: QueryLog, *, ordered: bool = False) -> npt.NDArray[np.int64]:
+    """int64[published users]: the class of each, numbered from 0 in no order; users without a row are one class.
 
     With `ordered` the rows must be in the same order, too: whoever reads the table sees that.
     A bag is compared by the sum of two keyed 64-bit hashes over its rows, so nothing is sorted. Two different bags are
@@ -40,8 +49,8 @@ def class_sizes(published: QueryLog, *, ordered: bool = False) -> npt.NDArray[np
         key = np.frombuffer(os.urandom(8), dtype=np.uint64)[0]
         words = _mixed(rows, key)
         sums[present, column] = np.add.reduceat(_mixed(words + position, key) if ordered else words, first)
-    _, of, size = np.unique(sums, axis=0, return_inverse=True, return_counts=True)
-    return np.asarray(size[of.ravel()], dtype=np.int64)
+    _, of = np.unique(sums, axis=0, return_inverse=True)
+    return of.ravel().astype(np.int64)
 
 
 def _row_codes(published: QueryLog) -> npt.NDArray[np.uint64]:

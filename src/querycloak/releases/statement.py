@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
-__all__ = ["PrivacyStatement"]
+__all__ = ["TWO_RELEASES", "PrivacyStatement"]
+
+TWO_RELEASES: Final = (
+    "two releases do not add up: another release of the same users, by any method or the same one run again, can be "
+    "intersected with this one, and fewer than k people may be left"
+)
+"""What every method with a k leaves open. The k holds for one release; nobody can check it over two."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +42,10 @@ class PrivacyStatement:
     """user ids are new random ones"""
     columns: tuple[str, ...] = ()
     """columns published; filled by the writer"""
+    command: str = ""
+    """the command that made it, files by their names alone; empty from Python; filled by the writer"""
+    input_commitment: str = ""
+    """salted commitment to the log, or why there is none (`releases/commitment.py`); filled by the writer"""
     counts_in: dict[str, int]
     counts_out: dict[str, int]
     dropped: dict[str, int]
@@ -49,8 +59,12 @@ class PrivacyStatement:
 
     @property
     def bound(self) -> float | None:
-        """The chance of naming a user that the model allows: 1/k for k-anonymity, None where it says nothing."""
-        return 1 / self.parameters["k"] if "k" in self.parameters else None
+        """The chance of naming a user that the model allows: 1/k for k-anonymity of users, None where it says nothing.
+
+        A k below 2, or one that is no whole number, says nothing: a statement is a file, and anybody can edit one.
+        """
+        k = self.parameters.get("k", 0.0)
+        return 1 / k if self.unit == "user" and k >= 2 and k.is_integer() else None
 
     def seeded(self) -> PrivacyStatement:
         """Return the statement with what a seed costs, whatever the method."""
@@ -59,12 +73,12 @@ class PrivacyStatement:
         )
         return replace(self, does_not_cover=(*self.does_not_cover, open_to))
 
-    def short(self) -> str:
-        """Return the lines that the command line prints."""
+    def short(self, signature: str = "unsigned") -> str:
+        """Return the lines that the command line prints; `signature` says who signed it."""
         rows_in = f"{self.counts_in['rows']:,} rows in, " if "rows" in self.counts_in else ""
         lines = [f"{self.method}: {rows_in}{self.counts_out.get('rows', 0):,} rows out", f"guarantee: {self.model}"]
         lines += [f"  covers: {text}" for text in self.covers]
         lines += [f"  does not cover: {text}" for text in self.does_not_cover]
         lines += [f"  dropped: {n:,} rows, {reason}" for reason, n in self.dropped.items() if n]
-        lines.append(f"randomness: {self.randomness}")
+        lines += [f"randomness: {self.randomness}", f"signature: {signature}"]
         return "\n".join(lines)

@@ -6,19 +6,19 @@ Texts and axes take the colour of the page's text, so that one drawing serves li
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
-
-from querycloak.evaluation.comparison import frontier
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from markupsafe import Markup
 
-    from querycloak.evaluation.comparison import Comparison, Run
+    from querycloak.evaluation.run import Run
 
-__all__ = ["attack_chart", "group_chart", "risk_chart", "score_chart", "time_chart", "topic_chart"]
+__all__ = ["ARROWS", "Point", "group_chart", "score_chart", "time_chart", "topic_chart", "tradeoff_chart"]
 
+ARROWS: Final = {"higher": "↑", "lower": "↓"}
+"""Which direction of a measure is better."""
 _INK: Final = "#010203"
 """The colour of text while drawing, replaced by the page's own afterwards; no other part of a chart has it."""
 _PALETTE: Final = [
@@ -26,75 +26,66 @@ _PALETTE: Final = [
     "#2f9aa0", "#8f7ad6",
 ]  # fmt: skip
 _WIDTH: Final = 720
-_HEIGHT: Final = 380
+_SMALL: Final = 280
+_SMALL_HEIGHT: Final = 210
+"""Size of a small picture, without axes."""
+_DOT: Final = 8
+"""Width of a point: nearer points are one spot."""
+_LEAST_FARTHEST: Final = 1.5
+_FARTHEST: Final = 25.0
+"""The axis of risks, in limits, ends between these; what is farther is drawn at its end."""
 _ROOM: Final = 36
 """Room at both sides: texts are measured in one font, and a browser's may be wider."""
-_SHORT: Final = {"k": "k", "epsilon": "ε", "min_query_users": "t", "depth": "ℓ", "hold": "h"}  # noqa: RUF001
-"""How a point is labelled by its settings."""
 
 
-def risk_chart(comparison: Comparison) -> Markup:
-    """Draw one point per run: risk to the right, utility upwards; the frontier as a line, the limit as a rule."""
-    placed = [r for r in comparison.runs if r.risk is not None and r.utility is not None]
-    best = frontier(placed)
-    points = [_point(r) for r in sorted(placed, key=lambda r: r not in best)]
-    most = max([p["risk"] for p in points] + [comparison.max_risk]) * 1.1
-    _drop_covered_labels(points, most)
-    edge = [{"risk": r.risk, "utility": r.utility} for r in best]
-    x = {"field": "risk", "type": "quantitative", "title": "rate of the worst attack",
-         "axis": {"labelExpr": "datum.value > 1 ? '' : format(datum.value, '.0%')"},
-         "scale": {"domain": [0, most]}}  # fmt: skip
-    y = {"field": "utility", "type": "quantitative", "title": "topics kept (1 less divergence)",
-         "scale": {"zero": False, "nice": True}}  # fmt: skip
-    color = {"field": "method", "type": "nominal", "title": "method"}
+class Point(NamedTuple):
+    """A run in the picture of one task."""
+
+    number: int
+    method: str
+    over: float
+    """the worst judged lift as a multiple of its limit"""
+    kept: float
+
+
+def tradeoff_chart(points: Sequence[Point]) -> Markup:
+    """Draw one point per run for one task: risk to the right, what is kept upwards, the limit as a rule."""
+    values = [p._asdict() | {"over": min(p.over, _FARTHEST)} for p in points]
+    most = max([_LEAST_FARTHEST, *(v["over"] for v in values)]) * 1.1
+    kept = [v["kept"] for v in values]
+    floor, ceiling = min([0.0, *kept]) - 0.05, max([1.0, *kept]) + 0.05
+    _join_labels(values, most, floor, ceiling)
+    # A root: both half of the limit and twenty times the limit can be told.
+    ticks = [0, 1, 2, 5, 10, 20]
+    x = {"field": "over", "type": "quantitative", "title": "worst attack ÷ its limit (lower is better)",
+         "axis": {"values": [t for t in ticks if t <= most], "format": "~g"},
+         "scale": {"type": "sqrt", "domain": [0, most], "nice": False}}  # fmt: skip
+    y = {"field": "kept", "type": "quantitative", "title": "kept (higher is better)",
+         "axis": {"values": [0, 0.5, 1], "titlePadding": 12},
+         "scale": {"domain": [floor, ceiling], "nice": False}}  # fmt: skip
+    color = {"field": "method", "type": "nominal", "legend": None, "sort": None}
     layers: list[dict[str, Any]] = [
-        {"data": {"values": [{"risk": comparison.max_risk}]}, "mark": {"type": "rule", "strokeDash": [4, 4]},
-         "encoding": {"x": x}},
-        {"data": {"values": edge}, "mark": {"type": "line", "color": _INK, "strokeWidth": 1, "opacity": 0.5},
-         "encoding": {"x": x, "y": y, "order": {"field": "risk"}}},
-        {"data": {"values": points}, "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
-         "encoding": {"x": x, "y": y, "color": color,
-                      "shape": {"field": "kind", "type": "nominal", "title": "run"}}},
-        {"data": {"values": points}, "mark": {"type": "text", "dx": 8, "align": "left", "fontSize": 10},
-         "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+        {"data": {"values": [{"over": 1}]}, "mark": {"type": "rule", "strokeDash": [4, 4]}, "encoding": {"x": x}},
+        {"mark": {"type": "point", "filled": True, "size": 70, "opacity": 0.9}, "encoding": {
+            "x": x, "y": y, "color": color}},
+        {"mark": {"type": "text", "dx": 8, "align": "left", "fontSize": 12}, "encoding": {
+            "x": x, "y": y, "text": {"field": "label"}}},
     ]  # fmt: skip
-    return _svg({"width": _WIDTH - 160, "height": _HEIGHT, "layer": layers}, "Risk and utility of each run")
+    spec = {"width": _SMALL, "height": _SMALL_HEIGHT, "data": {"values": values}, "layer": layers}
+    return _svg(spec, "Risk and what is kept of a task, by run", room=10)
 
 
-def attack_chart(runs: Sequence[Run]) -> Markup:
-    """Draw each attack's rate with its interval, and the bound that the statement claims as a tick."""
+def score_chart(runs: Sequence[Run]) -> Markup | None:
+    """Draw the measures that are between 0 and 1 for all runs, one small picture each; None where there is none."""
+    wide = {s.measure for r in runs for s in r.scores if not 0 <= s.value <= 1}
     values = [
-        {"run": r.name, "attack": a.attack, "rate": a.rate, "low": a.low, "high": a.high, "bound": a.bound}
-        for r in runs
-        for a in r.attacks
-        if a.names_people and a.targets
-    ]
-    x = {"type": "quantitative", "title": "rate (bar: 95 % interval; | claimed bound)", "axis": {"format": ".0%"},
-         "scale": {"domain": [0, 1]}}  # fmt: skip
-    y = {"field": "run", "type": "nominal", "title": None, "sort": None}
-    color = {"field": "attack", "type": "nominal", "title": "attack", "sort": None}
-    offset = {"field": "attack", "sort": None}
-    layers = [
-        {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {
-            "x": {"field": "low", **x}, "x2": {"field": "high"}, "y": y, "yOffset": offset, "color": color}},
-        {"mark": {"type": "point", "filled": True, "size": 22, "opacity": 1}, "encoding": {
-            "x": {"field": "rate", **x}, "y": y, "yOffset": offset, "color": color}},
-        {"transform": [{"filter": "datum.bound != null"}],
-         "mark": {"type": "tick", "thickness": 2, "color": _INK, "bandSize": 30}, "encoding": {
-            "x": {"field": "bound", **x}, "y": y}},
-    ]  # fmt: skip
-    spec = {"width": _WIDTH - 280, "height": {"step": 7}, "data": {"values": values}, "layer": layers}
-    return _svg(spec, "Rate of each attack, by run")
-
-
-def score_chart(runs: Sequence[Run]) -> Markup:
-    """Draw the measures between 0 and 1, one small picture each."""
-    values = [
-        {"run": r.name, "measure": s.measure, "value": s.value}
+        {"run": r.name, "measure": f"{s.measure} {ARROWS[s.better]}", "value": s.value}
         for r in runs
         for s in r.scores
-        if 0 <= s.value <= 1 and s.measure != "rows per user"
+        if s.measure not in wide and s.measure != "rows per user"
     ]
+    if not values:
+        return None
     spec = {
         "data": {"values": values},
         "facet": {"field": "measure", "type": "nominal", "title": None, "sort": None, "columns": 3},
@@ -174,27 +165,50 @@ def time_chart(runs: Sequence[Run]) -> Markup:
     return _svg(spec, "Time of each step")
 
 
-def _point(run: Run) -> dict[str, Any]:
-    kind = "baseline" if run.baseline else "run"
-    numbers = [f"{_SHORT[name]}={value:g}" for name, value in run.settings.items() if name in _SHORT]
-    return {"risk": run.risk, "utility": run.utility, "method": run.method, "kind": kind, "label": " ".join(numbers)}
+def _join_labels(points: list[dict[str, Any]], most: float, floor: float, ceiling: float) -> None:
+    """Write the labels of points on one spot together; leave out those that would cover something else.
 
-
-def _drop_covered_labels(points: list[dict[str, Any]], most: float) -> None:
-    """Leave out labels that would cover an earlier one; the table below the chart has them all."""
-    utilities = [p["utility"] for p in points]
-    low, span = min(utilities, default=0.0), max(max(utilities, default=1.0) - min(utilities, default=0.0), 1e-9)
-    taken: list[tuple[float, float, float]] = []
-    for point in points:
-        left, top = point["risk"] / most * (_WIDTH - 160), (point["utility"] - low) / span * _HEIGHT
-        right = left + 14 + 6 * len(point["label"])
-        if any(left < r and right > lt and abs(top - t) < 12 for lt, r, t in taken):
-            point["label"] = ""
+    The tables above have them all.
+    """
+    where = [
+        ((p["over"] / most) ** 0.5 * _SMALL, (p["kept"] - floor) / (ceiling - floor) * _SMALL_HEIGHT) for p in points
+    ]
+    spots: list[tuple[float, float, list[int]]] = []
+    for i, (x, y) in enumerate(where):
+        spot = next((members for px, py, members in spots if abs(px - x) < _DOT and abs(py - y) < _DOT), None)
+        if spot is None:
+            spots.append((x, y, [i]))
         else:
-            taken.append((left, right, top))
+            spot.append(i)
+    for point in points:
+        point["label"] = ""
+    for _, _, members in spots:
+        points[members[0]]["label"] = _ranges([points[i]["number"] for i in members])
+    taken = [(x - 4, x + 4, y) for x, y in where]
+    for point, (x, y) in zip(points, where, strict=True):
+        left, right = x + 6, x + 10 + 6 * len(point["label"])
+        if point["label"] and any(left < r and right > lt and abs(y - t) < 11 for lt, r, t in taken):
+            point["label"] = ""
+        elif point["label"]:
+            taken.append((left, right, y))
 
 
-def _svg(spec: dict[str, Any], title: str) -> Markup:
+def _ranges(numbers: Sequence[int]) -> str:
+    """Write ascending numbers with those in a row as from and to.
+
+    >>> _ranges([1, 3, 4, 5, 8, 9])
+    '1, 3-5, 8, 9'
+    """
+    rows: list[list[int]] = []
+    for n in numbers:
+        if rows and rows[-1][-1] == n - 1:
+            rows[-1].append(n)
+        else:
+            rows.append([n])
+    return ", ".join(f"{r[0]}-{r[-1]}" if len(r) > 2 else ", ".join(map(str, r)) for r in rows)
+
+
+def _svg(spec: dict[str, Any], title: str, room: int = _ROOM) -> Markup:
     """Draw a Vega-Lite chart, with the colour of the page's text instead of `_INK`.
 
     This is markup: Vega escapes the texts of the data, and `title` is ours.
@@ -204,7 +218,7 @@ def _svg(spec: dict[str, Any], title: str) -> Markup:
 
     style = {
         "background": None,
-        "padding": {"left": _ROOM, "right": _ROOM, "top": 5, "bottom": 5},
+        "padding": {"left": room, "right": room, "top": 5, "bottom": 5},
         "view": {"stroke": None},
         "range": {"category": _PALETTE},
         "axis": {"labelColor": _INK, "titleColor": _INK, "domainColor": _INK, "tickColor": _INK, "gridColor": "#8883",

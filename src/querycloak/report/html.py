@@ -1,27 +1,36 @@
-"""One HTML file: opens offline, asks nothing of any host, reads well in light, in dark and on paper.
+"""The report of a comparison: one HTML file that opens offline, in light, in dark and on paper.
 
-The markup is in `templates/`, where Jinja2 escapes every value; this module prepares the values. Only the charts are
+Advice comes first, then what of single people is readable, what attackers gain, what the releases are good for. The
+markup is in `templates/`, where Jinja2 escapes every value; this module prepares the values. Only the charts are
 markup already: Vega escapes the texts in them. The page forbids scripts and requests by its content security policy.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from querycloak.evaluation.comparison import frontier, recommend
+from querycloak.evaluation.check import QUESTIONS
 from querycloak.logs.atomic import write_text
 from querycloak.report import charts
+from querycloak.report.figures import exposure_table, judged_cell, limits_text, task_cell
+from querycloak.report.pages import Cell, Table, percent, render
+from querycloak.report.strips import Strips, lift_strips, task_strips
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from jinja2 import Environment
+    from markupsafe import Markup
 
-    from querycloak.evaluation.comparison import Comparison, Run
+    from querycloak.attacks.result import AttackResult
+    from querycloak.evaluation.advice import Condition, Verdict
+    from querycloak.evaluation.comparison import Comparison
+    from querycloak.evaluation.limits import Limits
+    from querycloak.evaluation.run import Run
 
-__all__ = ["html_report", "recommendation", "write_report"]
+__all__ = ["html_report", "write_report"]
+
+CONDITIONS: Final = ("1 proof", "2 attacks", "3 texts", "4 useful")
 
 
 def write_report(comparison: Comparison, output: Path) -> Path:
@@ -31,128 +40,198 @@ def write_report(comparison: Comparison, output: Path) -> Path:
     return path
 
 
-def recommendation(comparison: Comparison) -> str:
-    """Say in one line which run to take, or that none will do."""
-    best = recommend(comparison.runs, comparison.max_risk)
-    if best is None:
-        return f"No run keeps its worst attack at {comparison.max_risk:.0%} or below: do not publish any of these."
-    worst = best.worst
-    assert worst is not None
-    return (
-        f"{best.name} keeps most ({best.utility:.1%} of the topics) of the runs whose worst attack is right at most "
-        f"{comparison.max_risk:.0%} of the time: {worst.attack}, {worst.rate:.1%}. {_promise(worst.bound)}"
-    )
-
-
-def _promise(bound: float | None) -> str:
-    if bound is None:
-        return "Its statement claims no bound: an attack that was not tried may do better."
-    return f"Its statement bounds every attack by {bound:.0%}."
-
-
 def html_report(comparison: Comparison) -> str:
     """Return the whole page."""
+    advice, limits = comparison.advice, comparison.limits
     runs = [r for r in comparison.runs if r.error is None]
-    return (
-        _templates()
-        .get_template("report.html.j2")
-        .render(
-            comparison=comparison,
-            found=recommend(comparison.runs, comparison.max_risk) is not None,
-            advice=recommendation(comparison),
-            charts=_charts(comparison, runs),
-            overview=_overview(comparison),
-            risks=_risks(runs),
-            scores=_scores(runs),
-        )
+    verdicts = _verdicts(comparison, advice.verdicts, advice.publish)
+    numbers = {v.name: v.number for v in verdicts}
+    return render(
+        "report.html.j2",
+        comparison=comparison,
+        advice=advice,
+        headline="Publish none of these" if advice.publish is None else f"Publish {advice.publish}",
+        limits=limits_text(limits),
+        conditions=CONDITIONS,
+        verdicts=verdicts,
+        exposure=exposure_table([(_numbered(r, numbers), r.exposure) for r in runs if r.exposure is not None]),
+        questions=[_question(name, asks, runs, limits) for name, asks in QUESTIONS.items()],
+        not_run=_by_reason({r.name: r.not_run for r in runs}, "what it lacked", "open"),
+        nothing=_by_reason({r.name: r.nothing for r in runs}, "what is not there"),
+        utility=_utility(runs),
+        tasks=_tasks(runs, comparison.tasks),
+        tradeoffs=_tradeoffs(runs, limits, numbers),
+        scores=_scores(runs),
+        charts=_charts(comparison, runs),
     )
 
 
-@cache
-def _templates() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+class RunVerdict(NamedTuple):
+    """A row of the table of verdicts."""
 
-    found = Environment(
-        loader=PackageLoader("querycloak.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    found.filters |= {"count": _count, "named": _named}
-    return found
-
-
-def _count(number: int) -> str:
-    return f"{number:,}"
+    number: int
+    name: str
+    cells: list[Cell]
+    """one per condition"""
+    failed: Sequence[Condition]
+    """the gravest of each condition that failed"""
+    more: Sequence[Condition]
+    error: str | None
+    baseline: bool
+    best: bool
 
 
-def _named(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
+def _verdicts(comparison: Comparison, verdicts: Sequence[Verdict], best: str | None) -> list[RunVerdict]:
+    out = []
+    for number, (run, verdict) in enumerate(zip(comparison.runs, verdicts, strict=True), 1):
+        cells = [_condition(verdict, n) for n in range(1, len(CONDITIONS) + 1)]
+        if run.error is not None:
+            cells = [Cell("not tested", "open") for _ in CONDITIONS]
+        first, more = _gravest(run, verdict, comparison.limits)
+        out.append(RunVerdict(number, run.name, cells, first, more, run.error, run.baseline, run.name == best))
+    return out
 
 
-class Cell(NamedTuple):
-    """A cell of a table."""
+def _gravest(run: Run, verdict: Verdict, limits: Limits) -> tuple[list[Condition], list[Condition]]:
+    """Part what failed into one line per condition, of the attacks the worst, and the rest, which is folded."""
+    worst = run.worst(limits)
 
-    text: str = ""
-    mark: str = ""
-    """`over` where it breaks a limit, `fine` where it keeps one"""
+    def order(condition: Condition) -> tuple[int, bool, bool]:
+        named = worst is not None and condition.says.startswith(f"{worst.attack} gains")
+        return condition.number, condition.untested, not named
+
+    first: list[Condition] = []
+    more: list[Condition] = []
+    for condition in sorted(verdict.failed, key=order):
+        known = first and first[-1].number == condition.number
+        (more if known else first).append(condition)
+    return first, more
 
 
-def _charts(comparison: Comparison, runs: Sequence[Run]) -> dict[str, str | None]:
-    """Draw the charts; None where there is nothing to draw."""
+def _condition(verdict: Verdict, number: int) -> Cell:
+    failed = [c for c in verdict.failed if c.number == number]
+    if not failed:
+        return Cell("holds", "fine")
+    return Cell("not tested", "open") if all(c.untested for c in failed) else Cell("fails", "over")
+
+
+def _numbered(run: Run, numbers: dict[str, int]) -> str:
+    return f"{numbers[run.name]} {run.name}"
+
+
+class Picture(NamedTuple):
+    """A small picture: one strip per run."""
+
+    name: str
+    note: str
+    strips: Strips
+    chosen: bool = False
+
+
+def _question(name: str, asks: str, runs: Sequence[Run], limits: Limits) -> dict[str, Any]:
+    """Return what was found for one of the three questions: a table, and a small picture per attack."""
+    attacks = list(dict.fromkeys(a.attack for r in runs for a in r.attacks if a.question == name))
+    found = {(r.name, a.attack): a for r in runs for a in r.attacks}
+    rows = [[Cell(r.name), *(_attacked(r, a, found.get((r.name, a)), limits) for a in attacks)] for r in runs]
+    pictures = []
+    for attack in attacks:
+        results = [(r.name, found[r.name, attack]) for r in runs if (r.name, attack) in found]
+        strips = lift_strips(results, limits, one_limit=True)
+        if strips.lines:
+            first = results[0][1]
+            limit = percent(limits.of(first.risk) or 0)
+            pictures.append(Picture(attack, f"Limit {limit}. The attacker knows {first.knows}.", strips))
     return {
-        "risk": charts.risk_chart(comparison) if runs else None,
-        "attacks": charts.attack_chart(runs) if runs else None,
-        "scores": charts.score_chart(runs) if runs else None,
-        "groups": charts.group_chart(runs) if any(r.group_sizes for r in runs) else None,
-        "topics": charts.topic_chart(comparison.topics, runs) if runs else None,
-        "times": charts.time_chart(runs) if runs else None,
+        "name": name,
+        "asks": asks,
+        "table": Table(["adds at most", *attacks], rows if attacks else []),
+        "attacks": pictures,
     }
 
 
-def _overview(comparison: Comparison) -> dict[str, Any]:
-    best = recommend(comparison.runs, comparison.max_risk)
-    on_edge = {r.name for r in frontier(comparison.runs)}
-    rows = []
-    for r in comparison.runs:
-        if r.error is not None:
-            rows.append([Cell(r.name), Cell(f"failed: {r.error}", "over"), Cell(), Cell(), Cell()])
-            continue
-        worst = r.worst
-        risk = Cell("none ran")
-        if worst is not None:
-            mark = "fine" if worst.rate <= comparison.max_risk else "over"
-            risk = Cell(f"{worst.rate:.1%} ({worst.attack})", mark)
-        utility = "" if r.utility is None else f"{r.utility:.1%}"
-        edge = "yes" if r.name in on_edge else ""
-        rows.append([Cell(r.name), risk, Cell(utility), Cell(edge), Cell(f"{sum(r.seconds.values()):.1f} s")])
-    index = next((i for i, r in enumerate(comparison.runs) if best is not None and r.name == best.name), None)
-    return {"head": ["run", "worst attack", "topics kept", "on the frontier", "time"], "rows": rows, "best": index}
+def _attacked(run: Run, attack: str, result: AttackResult | None, limits: Limits) -> Cell:
+    """Say what an attack on a run found, or why it found nothing."""
+    if result is not None:
+        return judged_cell(result, limits)
+    name = attack.partition(",")[0]
+    if name in run.not_run:
+        return Cell("not tested", "open")
+    return Cell("nothing to attack" if name in run.nothing else "does not apply")
 
 
-def _risks(runs: Sequence[Run]) -> dict[str, Any]:
-    names = list(dict.fromkeys(a.attack for r in runs for a in r.attacks))
-    rows = []
-    for r in runs:
-        found = {a.attack: a for a in r.attacks}
-        cells = [Cell(r.name)]
-        for name in names:
-            a = found.get(name)
-            broken = a is not None and a.bound is not None and a.low > a.bound
-            cells.append(Cell() if a is None else Cell(f"{a.rate:.1%}", "over" if broken else ""))
-        bound = next((a.bound for a in r.attacks if a.bound is not None), None)
-        rows.append([*cells, Cell("none" if bound is None else f"{bound:.1%}")])
-    return {"head": ["run", *names, "claimed bound"], "rows": rows}
+def _by_reason(reasons: Mapping[str, Mapping[str, str]], head: str, mark: str = "") -> Table:
+    """Say which attacks have no result, once for all runs with the same reason; `reasons`: by run and attack."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for run, attacks in reasons.items():
+        for attack, why in attacks.items():
+            found.setdefault((attack, why), []).append(run)
+    rows = [
+        [Cell(attack, mark), Cell(why), Cell("all runs" if len(runs) == len(reasons) else ", ".join(runs))]
+        for (attack, why), runs in found.items()
+    ]
+    return Table(["attack", head, "runs"], rows)
 
 
-def _scores(runs: Sequence[Run]) -> dict[str, Any]:
-    names = list(dict.fromkeys(s.measure for r in runs for s in r.scores))
-    better = {s.measure: s.better for r in runs for s in r.scores}
-    arrow = {"higher": "↑", "lower": "↓"}
+def _task_names(runs: Sequence[Run]) -> list[str]:
+    return list(dict.fromkeys(u.task for r in runs for u in r.utility))
+
+
+def _utility(runs: Sequence[Run]) -> Table:
+    names = _task_names(runs)
+    rows = [[Cell(r.name), *(task_cell(r.task(n)) for n in names)] for r in runs] if names else []
+    return Table(["kept, 0 blind to 1 original", *names], rows)
+
+
+def _tasks(runs: Sequence[Run], chosen: Sequence[str]) -> list[Picture]:
+    out = []
+    for name in _task_names(runs):
+        strips = task_strips([(r.name, u) for r in runs if (u := r.task(name))])
+        why = "; ".join(dict.fromkeys(line.says for line in strips.lines if line.value is None))
+        out.append(Picture(name, why, strips, name in chosen))
+    return out
+
+
+def _tradeoffs(runs: Sequence[Run], limits: Limits, numbers: dict[str, int]) -> list[tuple[str, Markup]]:
+    """Draw the runs once per task: how near the worst attack is to its limit, and what is kept of the task.
+
+    A task that no run can be placed for has no picture; the tables above say why.
+    """
+    over = {r.name: _over(r, limits) for r in runs}
+    out = []
+    for name in _task_names(runs):
+        points = [
+            charts.Point(numbers[r.name], r.method, worst, found.scaled)
+            for r in runs
+            if (found := r.task(name)) is not None and found.scaled is not None and (worst := over[r.name]) is not None
+        ]
+        if points:
+            out.append((name, charts.tradeoff_chart(points)))
+    return out
+
+
+def _over(run: Run, limits: Limits) -> float | None:
+    """Return the worst judged lift as a multiple of its limit."""
+    worst = run.worst(limits)
+    if worst is None:
+        return None
+    limit, judged = limits.of(worst.risk), max(worst.judged, 0.0)
+    return judged / limit if limit else float("inf") if judged else 0.0
+
+
+def _scores(runs: Sequence[Run]) -> Table:
+    arrows = {s.measure: charts.ARROWS[s.better] for r in runs for s in r.scores}
     rows = []
     for r in runs:
         found = {s.measure: s.value for s in r.scores}
-        rows.append([Cell(r.name), *(Cell(f"{found[n]:.3f}" if n in found else "") for n in names)])
-    return {"head": ["run", *(f"{n} {arrow[better[n]]}" for n in names)], "rows": rows}
+        rows.append([Cell(r.name), *(Cell(f"{found[n]:.3f}" if n in found else "") for n in arrows)])
+    return Table(["run", *(f"{n} {arrow}" for n, arrow in arrows.items())], rows if arrows else [])
+
+
+def _charts(comparison: Comparison, runs: Sequence[Run]) -> dict[str, Markup | None]:
+    """Draw the charts; None where there is nothing to draw."""
+    return {
+        "scores": charts.score_chart(runs),
+        "groups": charts.group_chart(runs) if any(r.group_sizes for r in runs) else None,
+        "topics": charts.topic_chart(comparison.topics, runs) if comparison.topics else None,
+        "times": charts.time_chart(runs) if any(r.seconds for r in runs) else None,
+    }

@@ -5,9 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import syntactic as reference
+from samples import Notes, sample_log
 
+import querycloak as qc
 from querycloak.logs.query_log import QueryLog
-from querycloak.methods.microaggregation._syntactic_kernels import SCALE, _edits, _edits_in_word, syntactic_matrix
+from querycloak.methods.microaggregation import _syntactic_distance
+from querycloak.methods.microaggregation._syntactic_distance import sketched, syntactic_matrix
+from querycloak.methods.microaggregation._syntactic_kernels import SCALE, _edits, _edits_in_word, _floors
 from querycloak.methods.microaggregation.syntactic_microaggregation import _records, by_frequency
 from querycloak.randomness import Randomness
 
@@ -71,6 +75,65 @@ def test_a_query_of_more_than_64_letters_is_compared_whole() -> None:
     a = [(1, (long, 0.0, None))]
     b = [(1, (long + "y", 0.0, None))]
     assert found[0, 1] == reference.user_distance(a, b, timed=False, clicked=False)
+
+
+WORDS = st.lists(st.text("abcde", min_size=1, max_size=6), min_size=1, max_size=4).map(" ".join)
+HOSTS = st.sampled_from([None, "http://a.b", "http://c.b", "http://x.a.b", "http://y.x.a.b", "http://b", "http://a.d"])
+
+
+@given(st.lists(st.tuples(WORDS, st.integers(0, 9), HOSTS), min_size=2, max_size=12), st.booleans(), st.booleans())
+def test_no_bound_is_above_the_distance(rows, timed, clicked) -> None:
+    n = len(rows)
+    log = QueryLog.of(
+        [f"u{i}" for i in range(n)],
+        [r[0] for r in rows],
+        times=[r[1] for r in rows] if timed else None,
+        urls=[r[2] for r in rows] if clicked else None,
+    )
+    laid_out, alphabet = _records(log, np.arange(n), np.arange(n), n)
+    exact = syntactic_matrix(laid_out, alphabet, 40)  # users of one record each: their distance is that of the records
+    sketches = sketched(laid_out, alphabet)
+    floor = np.empty(n, dtype=np.float32)
+    for i in range(n):
+        _floors(sketches, i, 0, n, floor)
+        assert (floor <= exact[i]).all()
+
+
+def test_bounds_are_close_enough_to_skip_most_pairs() -> None:
+    log = QueryLog.of(["a", "b"], ["green tea", "motorcycle parts"])
+    laid_out, alphabet = _records(log, np.arange(2), np.arange(2), 2)
+    floor = np.empty(2, dtype=np.float32)
+    _floors(sketched(laid_out, alphabet), 0, 0, 2, floor)
+    exact = syntactic_matrix(laid_out, alphabet, 20)[0, 1]
+    assert 0.8 * exact < floor[1] <= exact
+
+
+@pytest.mark.needs_jit
+def test_distances_of_users_with_many_queries_equal_the_reference() -> None:
+    """With 30 queries each most pairs of queries are skipped, which three or four never show."""
+    random = np.random.default_rng(5)
+    words = ["tea", "teas", "green", "greens", "cup", "cups", "shop", "boston", "austin", "car", "cars", "used"]
+    users = [[" ".join(random.choice(words, random.integers(1, 4))) for _ in range(30)] for _ in range(5)]
+    rows = [(f"u{u}", query) for u, queries in enumerate(users) for query in queries]
+    log = QueryLog.of([r[0] for r in rows], [r[1] for r in rows])
+    laid_out, alphabet = _records(log, np.arange(len(rows)), log.user.astype(np.int64), len(users))
+    found = syntactic_matrix(laid_out, alphabet, 40)
+    lists = [reference.records([(query, 0, None) for query in queries], (0, 0)) for queries in users]
+    for u in range(len(users)):
+        for v in range(u):
+            assert found[u, v] == found[v, u] == reference.user_distance(lists[u], lists[v], timed=False, clicked=False)
+
+
+def test_long_work_is_told_beforehand(monkeypatch) -> None:
+    monkeypatch.setattr(_syntactic_distance, "WORTH_A_NOTE", 0.0)
+    notes = Notes()
+    qc.anonymize(sample_log(), "syntactic-microaggregation", k=4, seed=1, progress=notes)
+    told = [note for note in notes.notes if "will take about" in note]
+    assert len(told) == 1
+    monkeypatch.setattr(_syntactic_distance, "WORTH_A_NOTE", 1e9)
+    notes = Notes()
+    qc.anonymize(sample_log(), "syntactic-microaggregation", k=4, seed=1, progress=notes)
+    assert not any("will take about" in note for note in notes.notes)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4)), min_size=1, max_size=30), st.integers(1, 4))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querycloak.attacks.interval import result_of
+from querycloak.attacks.interval import guessing, result_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,7 +30,16 @@ def activity_rank(log: QueryLog, release: Release, random: Randomness, progress:
     known = _order(asked, random.child("known"))[: len(published)]
     seen = _order(published, random.child("seen"))
     right = known == release.truth.user[seen]
-    return result_of("activity rank", right.astype(np.float64), release, guess=1 / max(len(asked), 1))
+    return result_of(
+        "activity-rank",
+        right.astype(np.float64),
+        release,
+        question="linkability",
+        risk="link",
+        knows="how many queries each person asked",
+        unit="published id",
+        baseline=guessing(len(asked)),
+    )
 
 
 def _order(counts: npt.NDArray[np.int64], random: Randomness) -> npt.NDArray[np.int64]:

@@ -12,7 +12,7 @@ from querycloak.errors import InputError
 from querycloak.knowledge.generalization import generalization, transactions_by_owner
 from querycloak.logs.query_log import QueryLog, encode
 from querycloak.releases.publish import Evidence, publish_items
-from querycloak.releases.statement import PrivacyStatement
+from querycloak.releases.statement import TWO_RELEASES, PrivacyStatement
 from querycloak.releases.table import count_in, count_out, under_new_ids
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def release_generalized(
             length_is,
             "that a user is in the release is not hidden, and users without any concept are missing from it",
             "clusters are chosen by content: who knows the method and nearly all transactions may rule some out",
-            "a second release of the same users can be intersected with this one",
+            TWO_RELEASES,
         ),
         assumptions=("the unit is one user id of the log: who used several ids is protected id by id",),
         randomness=random.describe(),

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from querycloak.logs.query_log import NO_CODE
 from querycloak.methods.microaggregation._category_groups import group_by_categories, user_categories
-from querycloak.methods.microaggregation._group_release import GroupBags, release_groups, with_labels
+from querycloak.methods.microaggregation._group_release import GroupBags, labels_instead, release_groups, with_labels
 from querycloak.methods.microaggregation._group_settings import GroupSettings
 from querycloak.methods.microaggregation._grouping import refuse_too_few
 from querycloak.methods.microaggregation._quotas import quotas
@@ -114,6 +114,8 @@ def _replace_rare(
     category = np.full(len(log), NO_CODE, dtype=np.int32)
     category[units.row[::-1]] = units.category[::-1]  # the first of an event's categories stays
     known, which = np.unique(category[row[rare]], return_inverse=True)
-    words, code = with_labels(log.queries, [units.taxonomy.label(c) if c >= 0 else "" for c in known.tolist()])
-    query[rare] = np.where(known[which] >= 0, code[which], -1)
-    return query, words, int((known[which] >= 0).sum())
+    labels = labels_instead(log, known, units.taxonomy, min_query_users)
+    words, code = with_labels(log.queries, labels)
+    code[np.array([label == "" for label in labels], dtype=np.bool_)] = NO_CODE
+    query[rare] = code[which]
+    return query, words, int((code[which] >= 0).sum())

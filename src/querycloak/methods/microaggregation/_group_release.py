@@ -17,7 +17,7 @@ import numpy.typing as npt
 from querycloak._version import __version__
 from querycloak.arrays.ragged import Ragged
 from querycloak.releases.publish import Evidence, publish_log
-from querycloak.releases.statement import PrivacyStatement
+from querycloak.releases.statement import TWO_RELEASES, PrivacyStatement
 from querycloak.releases.table import count_in, count_out, under_new_ids
 
 if TYPE_CHECKING:
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
     from querycloak.methods.microaggregation._group_settings import GroupSettings
     from querycloak.randomness import Randomness
     from querycloak.releases.release import LogRelease
 
-__all__ = ["GroupBags", "release_groups", "with_labels"]
+__all__ = ["GroupBags", "labels_instead", "release_groups", "with_labels"]
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -104,6 +105,27 @@ def with_labels(queries: pl.Series, labels: list[str]) -> tuple[pl.Series, npt.N
     return words, first.to_numpy()[len(queries) :].astype(np.int64)
 
 
+def labels_instead(
+    log: QueryLog, concepts: npt.NDArray[np.integer[Any]], taxonomy: Taxonomy, min_query_users: int
+) -> list[str]:
+    """Return a label for each concept, to publish instead of a query that too few users asked; "" where there is none.
+
+    A label may be that very query. So it is the label of the concept, or of the nearest one above, that is no query of
+    too few users, in upper or lower case.
+    """
+    people = log.users_per_query()
+    plain = log.queries.str.to_lowercase()
+    shared = set(plain.gather(np.flatnonzero(people >= min_query_users)).to_list())
+    rare = set(plain.gather(np.flatnonzero((people >= 1) & (people < min_query_users))).to_list()) - shared
+
+    def label_of(concept: int) -> str:
+        while concept >= 0 and taxonomy.label(concept).lower() in rare:
+            concept = int(taxonomy.parent[concept])
+        return taxonomy.label(concept) if concept >= 0 else ""
+
+    return [label_of(concept) for concept in concepts.tolist()]
+
+
 def _always_open(settings: GroupSettings) -> tuple[str, ...]:
     asked = (
         "queries are published verbatim, also those that one user alone asked: such a query can name a person"
@@ -114,6 +136,7 @@ def _always_open(settings: GroupSettings) -> tuple[str, ...]:
         asked,
         "that some member of a group asked queries like the published ones",
         "the length of a group's log, about the mean of its members', in concepts where users are compared by them",
+        TWO_RELEASES,
     )
 
 

@@ -55,8 +55,9 @@ class Grouping:
 def refuse_too_few(n: int, k: int, of: str) -> None:
     """Refuse to make groups of k out of fewer than k users."""
     if n < k:
+        users = f"users {of}".rstrip()
         raise InputError(
-            f"Groups of k = {k} users need at least {k} users {of}, the log has {n:,}. Lower k, or use a larger log."
+            f"Groups of k = {k} users need at least {k} {users}, the log has {n:,}. Lower k, or use a larger log."
         )
 
 

@@ -43,7 +43,7 @@ def _delta(parent: Int32s, depth: Int32s, delta: npt.NDArray[np.int32], x: int, 
 @kernel
 def _centroid_node(users: UserConcepts, members: Int64s) -> np.int64:
     """Find the node with the smallest weighted distance to all nodes of the group (eq. 6); ties: the first."""
-    parent, depth, delta = users.parent, users.depth, users.delta
+    _parent, _depth, _delta = users.parent, users.depth, users.delta
     size = 0
     for u in members:
         size += users.start[u + 1] - users.start[u]
@@ -63,16 +63,62 @@ def _centroid_node(users: UserConcepts, members: Int64s) -> np.int64:
             merged[distinct] = node[at]
             distinct += 1
         weight[distinct - 1] += count[at]
+    return merged[_smallest_sum(users, merged[:distinct], weight[:distinct])]  # type: ignore[no-any-return]
+
+
+@kernel
+def _smallest_sum(users: UserConcepts, node: Int64s, weight: Int64s) -> int:
+    """Find the node with the smallest weighted sum of distances to all: its index, the first of equals.
+
+    A distance depends on three depths: those of the two nodes and of their lowest common ancestor. Nodes are in
+    depth-first order, so those that share with node i an ancestor at some level are neighbours of i: a range that
+    grows as the level falls. What one level adds to the range is at one depth of the ancestor, and `below`, the sums
+    of weights by depth, says how much of it is at which depth. So a node costs levels times depths, not all nodes.
+
+        shared    int64[nodes + 1], depth of the lowest common ancestor of nodes j - 1 and j; -1 at both ends
+        below     int64[nodes + 1, depths], weight of the nodes before j at each depth
+    """
+    parent, depth, delta = users.parent, users.depth, users.delta
+    n = len(node)
+    deepest = 0
+    for i in range(n):
+        deepest = max(deepest, depth[node[i]])
+    shared = np.full(n + 1, -1, dtype=np.int64)
+    below = np.zeros((n + 1, deepest + 1), dtype=np.int64)
+    for i in range(n):
+        below[i + 1] = below[i]
+        below[i + 1, depth[node[i]]] += weight[i]
+        if i:
+            x, y = node[i - 1], node[i]
+            while x != y:
+                if x > y:
+                    x = parent[x]
+                else:
+                    y = parent[y]
+            shared[i] = depth[x]
     best, smallest = 0, np.int64(-1)
-    for i in range(distinct):
+    for i in range(n):
+        mine = depth[node[i]]
+        first = last = i  # the range of the level below: first .. last - 1; empty at first
         total = np.int64(0)
-        for j in range(distinct):
-            total += weight[j] * _delta(parent, depth, delta, merged[i], merged[j])
+        for level in range(mine, -1, -1):
+            low, high = first, max(last, i + 1)
+            while shared[low] >= level:
+                low -= 1
+            while shared[high] >= level:
+                high += 1
+            if low == first and high == last:
+                continue
+            for d in range(deepest + 1):
+                added = below[high, d] - below[low, d] - below[last, d] + below[first, d]
+                if added:
+                    total += added * delta[level, mine + d - level]
+            first, last = low, high
             if smallest >= 0 and total >= smallest:
                 break  # it cannot be the first of the smallest any more
         if smallest < 0 or total < smallest:
             best, smallest = i, total
-    return merged[best]  # type: ignore[no-any-return]
+    return best
 
 
 @parallel_kernel

@@ -13,7 +13,8 @@ import numpy as np
 
 from querycloak.arrays.ragged import Ragged, row_starts
 from querycloak.distances.user_concepts import user_concepts
-from querycloak.methods.microaggregation._group_release import GroupBags, release_groups, with_labels
+from querycloak.logs.query_log import NO_CODE
+from querycloak.methods.microaggregation._group_release import GroupBags, labels_instead, release_groups, with_labels
 from querycloak.methods.microaggregation._group_settings import MdavSettings
 from querycloak.methods.microaggregation._grouping import group_bags, refuse_too_few
 from querycloak.methods.microaggregation._quotas import quotas
@@ -71,7 +72,8 @@ def semantic_microaggregation(
     node = representatives(bags, groups, quota, row_starts(length))
     query, queries, labels = _draw(log, known, bags.original[node], taxonomy, settings.min_query_users, random)
     left_out = ~np.isin(log.user, users)
-    bags_out = GroupBags(users, grouping.group, np.repeat(np.arange(len(length)), length), query, queries)
+    keep = query >= 0  # all but concepts for which no label may be published
+    bags_out = GroupBags(users, grouping.group, np.repeat(np.arange(len(length)), length)[keep], query[keep], queries)
     return release_groups(
         "semantic-microaggregation",
         log,
@@ -109,6 +111,8 @@ def _draw(
     query = np.full(len(concept), -1, dtype=np.int64)
     query[~none] = pairs[(first + pick)[~none]] % len(log.queries)
     unnamed, which = np.unique(concept[none], return_inverse=True)
-    words, code = with_labels(log.queries, [taxonomy.label(c) for c in unnamed.tolist()])
+    labels = labels_instead(log, unnamed, taxonomy, min_query_users)
+    words, code = with_labels(log.queries, labels)
+    code[np.array([label == "" for label in labels], dtype=np.bool_)] = NO_CODE
     query[none] = code[which]
-    return query, words, int(none.sum())
+    return query, words, int((query[none] >= 0).sum())

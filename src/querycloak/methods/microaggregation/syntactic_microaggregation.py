@@ -7,7 +7,6 @@ logs", as summed up by Batet et al. 2013, section 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,7 +18,8 @@ from querycloak.logs.query_log import MISSING_TIME, NO_CODE
 from querycloak.methods.microaggregation._group_release import GroupBags, release_groups
 from querycloak.methods.microaggregation._group_settings import GroupSettings
 from querycloak.methods.microaggregation._grouping import group_distances, refuse_too_few
-from querycloak.methods.microaggregation._syntactic_kernels import Records, syntactic_matrix
+from querycloak.methods.microaggregation._syntactic_distance import syntactic_matrix
+from querycloak.methods.microaggregation._syntactic_records import Records
 from querycloak.progress import QUIET, Progress
 from querycloak.settings import setting
 
@@ -36,6 +36,8 @@ Slices = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
 
 MOST_LETTERS: Final = 1_000
 """letters of a query that are compared"""
+MOST_REMEMBERED: Final = 256 * 1024 * 1024
+"""bytes of distances that are remembered"""
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,7 @@ def syntactic_microaggregation(
             f"syntactic-microaggregation compares all queries with all and takes {MATRIX_USERS:,} users at most, "
             f"the log has {len(users):,}. Use semantic-microaggregation."
         )
-    progress.start("comparing queries")
-    grouping = group_distances(_distances(log), settings.k, progress, refined=settings.refine)
+    grouping = group_distances(_distances(log, progress), settings.k, progress, refined=settings.refine)
     progress.start("writing the groups' logs")
     size = np.bincount(grouping.group)
     owner, query = by_frequency(grouping.group[user], log.query[events], size, random)
@@ -85,14 +86,23 @@ def syntactic_microaggregation(
     )
 
 
-@lru_cache(maxsize=2)
-def _distances(log: QueryLog) -> Matrix:
-    """Compare all users with all; remembered, because a comparison asks for the same log with one k after another."""
+_REMEMBERED: dict[int, tuple[QueryLog, Matrix]] = {}
+"""id of a log → the log and its distances; the log is kept too, so that its id is not given to another"""
+
+
+def _distances(log: QueryLog, progress: Progress) -> Matrix:
+    """Compare all users with all; remembered, because a comparison asks for the same logs with one k after another."""
+    if id(log) in _REMEMBERED:
+        return _REMEMBERED[id(log)][1]
     events = np.flatnonzero(log.event)
     users, user = np.unique(log.user[events], return_inverse=True)
     records, alphabet = _records(log, events, user, len(users))
     longest = max(int(np.diff(records.letter_start).max()), int(np.diff(records.word_start).max()))
-    return Matrix(syntactic_matrix(records, alphabet, longest))
+    made = Matrix(syntactic_matrix(records, alphabet, longest, progress))
+    _REMEMBERED[id(log)] = (log, made)
+    while len(_REMEMBERED) > 1 and sum(m.values.nbytes for _, m in _REMEMBERED.values()) > MOST_REMEMBERED:
+        del _REMEMBERED[next(iter(_REMEMBERED))]
+    return made
 
 
 def by_frequency(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from querycloak._version import __version__
 from querycloak.errors import ParameterError
 from querycloak.methods.stream.engine import StreamEngine, make_engine
-from querycloak.releases.statement import PrivacyStatement
+from querycloak.releases.statement import TWO_RELEASES, PrivacyStatement
 from querycloak.settings import Settings, setting
 from querycloak.texts.identifiers import what_was_searched
 
@@ -105,6 +105,7 @@ def stream_statement(
             "records with one query and one time, as of several clicks, are of one asker and can be told together",
             "the columns of a record stay together" + (f": {', '.join(kept)}" if kept else ""),
             "a user's published records show the categories the user asked in, to the depth that was reached",
+            TWO_RELEASES,
             *(("published ids are the original ids of other users",) if settings.ids == "original" else ()),
         ),
         assumptions=("one user id is one person", "the columns other than the user do not name the user"),

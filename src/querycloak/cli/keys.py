@@ -1,0 +1,34 @@
+"""`querycloak keys new`: a pair of keys to sign statements with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Keys that sign statements.", rich_markup_mode="markdown")
+
+
+@app.callback()
+def keys() -> None:
+    """Keys that sign statements: `querycloak anonymize --sign KEY`, `querycloak verify --public-key KEY.pub`."""
+
+
+@app.command("new")
+def new(
+    file: Annotated[
+        Path, typer.Argument(help="Where the private key goes; the public one goes to FILE.pub.", show_default=False)
+    ],
+) -> None:
+    """Make a new pair of Ed25519 keys. The private key is for its owner alone (mode 0600); no file is overwritten.
+
+    Hand out FILE.pub by a way that your readers trust, apart from the releases: who can change it can sign instead of
+    you.
+    """
+    from querycloak.releases.signing import new_key_pair
+
+    fingerprint = new_key_pair(file)
+    typer.echo(f"private key: {file} (keep it, never share it)\npublic key:  {file}.pub\nfingerprint: {fingerprint}")

@@ -1,0 +1,129 @@
+"""Runs to come, and how they are run: one after the other, or by several processes at once."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final
+
+from querycloak import workers
+from querycloak.catalog import method
+from querycloak.errors import ParameterError, UserError
+from querycloak.evaluation.assess import Assessor, Steps
+from querycloak.evaluation.comparison_files import run_from_json, run_to_json
+from querycloak.evaluation.run import Run
+from querycloak.evaluation.workbench import Workbench
+from querycloak.workers import WorkerError, Workers, cores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from querycloak.progress import Progress
+
+__all__ = ["Plan", "plan_runs", "run_plans"]
+
+BASELINE: Final = ("sweep", {"min_query_users": 1, "identifiers": False})
+"""A log with nothing but new ids: the row that every report keeps, to show what pseudonyms are worth."""
+WORTH_A_PROCESS: Final = 100_000
+"""Rows times runs that one further process should have at least: starting one takes some seconds."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run to come."""
+
+    name: str
+    method: str
+    settings: dict[str, Any]
+    baseline: bool = False
+
+
+def plan_runs(methods: Sequence[str], grid: Mapping[str, Sequence[Any]]) -> list[Plan]:
+    """Cross each method with the values of those settings that it has; a setting that none has is refused.
+
+    >>> [plan.name for plan in plan_runs(["sweep"], {"min_query_users": [2, 3]})]
+    ['pseudonyms only', 'sweep min_query_users=2', 'sweep min_query_users=3']
+    """
+    plans = [Plan("pseudonyms only", *BASELINE, baseline=True)]
+    known: set[str] = set()
+    for name in methods:
+        settings = method(name).settings
+        mine = [f.name for f in fields(settings) if f.name in grid]
+        known.update(mine)
+        for values in itertools.product(*(grid[field] for field in mine)):
+            chosen = dict(zip(mine, values, strict=True))
+            settings.from_json(chosen)
+            text = " ".join(f"{field}={value}" for field, value in chosen.items())
+            plans.append(Plan(f"{name} {text}".strip(), name, chosen))
+    stray = sorted(set(grid) - known)
+    if stray:
+        raise ParameterError(f"None of the methods {', '.join(methods)} has a setting {stray[0]!r}.")
+    return plans
+
+
+def run_plans(
+    assessor: Assessor, plans: Sequence[Plan], progress: Progress, processes: int | None = None
+) -> Iterator[Run]:
+    """Yield the run of each plan, in order. Several processes give the same runs, in less time.
+
+    `processes`: None = as many as there are cores, where the log and the number of plans make them worth it.
+    """
+    if processes is None:
+        processes = min(cores(), len(plans), len(assessor.bench.log) * len(plans) // WORTH_A_PROCESS)
+    done = 0
+    if processes > 1:
+        try:
+            for found in _by_workers(assessor, plans, processes):
+                done += 1
+                yield found
+        except WorkerError:
+            progress.note("The comparison continues in one process: another one could not be started, or ended.")
+    for plan in plans[done:]:
+        yield _run(plan, assessor)
+
+
+def _run(plan: Plan, assessor: Assessor) -> Run:
+    """Run one plan; a method that fails makes a run that says why."""
+    steps = Steps()
+    head: dict[str, Any] = {"name": plan.name, "settings": plan.settings, "baseline": plan.baseline}
+    try:
+        assessor.progress.start(f"{plan.name}: anonymize")
+        with steps("anonymize"):
+            release = assessor.bench.anonymize(plan.method, seed=assessor.seed, **plan.settings)
+        return assessor.run(release, steps=steps, **head)
+    except UserError as error:
+        return Run(method=plan.method, error=str(error), **head)
+    except Exception as error:
+        return Run(method=plan.method, error=f"broke with {type(error).__name__}; this is a bug of the method", **head)
+
+
+def _by_workers(assessor: Assessor, plans: Sequence[Plan], processes: int) -> Iterator[Run]:
+    """Run plans by several processes."""
+    bench = assessor.bench
+    setup = (bench.log, bench.knowledge, bench.directory, bench.resolver, bench.concepts, assessor.seed)
+    with Workers("querycloak.evaluation.plans:serve", setup, processes) as pool:
+        for texts in pool.map(_shared_out(plans, processes)):
+            for text in texts:
+                run = run_from_json(text)
+                if run is None:
+                    raise WorkerError
+                yield run
+
+
+def _shared_out(plans: Sequence[Plan], processes: int) -> list[list[Plan]]:
+    """Cut plans into tasks: those of one method together, since it may remember what it found out about the log."""
+    tasks = [list(group) for _, group in itertools.groupby(plans, key=lambda plan: plan.method)]
+    return tasks if len(tasks) >= processes else [[plan] for plan in plans]
+
+
+def serve() -> None:
+    """Run as a worker that runs plans."""
+    workers.serve(_answers)
+
+
+def _answers(setup: tuple[Any, ...]) -> Callable[[list[Plan]], list[bytes]]:
+    log, knowledge, directory, resolver, concepts, seed = setup
+    bench = Workbench(log, knowledge, directory, resolver)
+    bench.__dict__["concepts"] = concepts  # as the cached property would keep it: mapped once, by the first process
+    assessor = Assessor(bench, seed)
+    return lambda plans: [run_to_json(_run(plan, assessor)) for plan in plans]

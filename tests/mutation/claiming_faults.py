@@ -1,0 +1,52 @@
+"""Seeded faults of claiming, membership and intersection: lines that make an attacker look weaker, or stronger."""
+
+from __future__ import annotations
+
+from mutation.fault import fault
+
+__all__ = ["CLAIMING"]
+
+CLAIMING = [
+    fault(
+        "claim: what is known is claimed",
+        "attacks/claim.py",
+        "new = texts[~is_known[texts]]",
+        "new = texts",
+        "attacks/test_claim.py::test_a_claim_of_the_known_half_is_none",
+    ),
+    fault(
+        "claim: the baseline is about people inside",
+        "attacks/claim.py",
+        "& ~trial.inside)",
+        "& trial.inside)",
+        "attacks/test_claim.py::test_a_release_that_leaks_all",
+    ),
+    fault(
+        "attribute: a class of one has no lift",
+        "attacks/attribute.py",
+        "np.where(size == 1, everybody, size)",
+        "size",
+        "attacks/test_attribute.py::test_a_class_of_one_needs_no_guess",
+    ),
+    fault(
+        "membership: a score is judged on those who chose it",
+        "attacks/membership.py",
+        "out[~chooses] = (best[~chooses]",
+        "out[chooses] = (best[chooses]",
+        "attacks/test_membership.py::test_a_score_is_not_judged_on_those_who_chose_it",
+    ),
+    fault(
+        "intersection: whoever is left counts as the asker",
+        "attacks/intersection.py",
+        "single & (named == asker)",
+        "single",
+        "attacks/test_intersection.py::test_one_candidate_who_is_not_the_asker_is_no_success",
+    ),
+    fault(
+        "clustered: texts of one person count one by one",
+        "attacks/clustered.py",
+        "round(min(n, effective))",
+        "round(n)",
+        "attacks/test_clustered.py::test_queries_that_are_right_together_count_as_one",
+    ),
+]

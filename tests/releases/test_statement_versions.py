@@ -1,0 +1,77 @@
+"""Statements of older versions are still read: what was published stays there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import querycloak as qc
+from querycloak.errors import InputError
+from querycloak.releases.files import read_release, read_statement, statement_path
+from querycloak.releases.signing import new_key_pair
+
+TABLE = "user\tquery\nx1\ttea\nx2\ttea\nx1\tgreen tea\n"
+VERSION_2 = (
+    '{"version": 2, "kind": "log", "statement": {"method": "example", "settings": {"k": 2, "mode": "x", "limit'
+    '": null}, "version": "0.0", "model": "none", "parameters": {"k": 2.0}, "unit": "none", "text_users": 1, "'
+    'identifiers_dropped": false, "covers": [], "does_not_cover": ["queries are published as they were"], "ass'
+    'umptions": [], "randomness": "seed 1", "new_ids": true, "columns": ["user", "query"], "counts_in": {"rows'
+    '": 3}, "counts_out": {"rows": 3}, "dropped": {"rare queries": 0}, "figures": {"loss": 0.25}}, "form": {"f'
+    'ormat": "tsv", "columns": [{"name": "user", "role": "user", "kind": "text", "null": false, "path": []}, {'
+    '"name": "query", "role": "query", "kind": "text", "null": false, "path": []}], "header": true, "compressi'
+    'on": "", "time_format": "%Y-%m-%d %H:%M:%S", "line_end": "\\n", "last_line_end": true, "bom": false, "quot'
+    'ing": "needed", "json_spaces": false, "json_ascii": false}, "release_sha256": "ee698775de72887e5cf9d69e17'
+    'ab4860b80f4e4c7738bfa184bfcdc2e72a13df", "digest": "1380d63681b2a1e3a09cad0952ca044b6900795b4f38811fa5c14'
+    '80bd0d9a49d"}'
+)
+"""What version 2 wrote for that table; never to be made again by newer code."""
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "old.tsv").write_text(TABLE)
+    statement_path(tmp_path / "old.tsv").write_text(VERSION_2)
+    return tmp_path / "old.tsv"
+
+
+def test_version_2_is_read(path):
+    statement = read_statement(path)
+    assert (statement.method, statement.command, statement.input_commitment) == ("example", "", "")
+    assert len(read_release(path).log) == 3
+
+
+def test_version_2_is_verified_as_unsigned(path):
+    found = qc.verify(path, qc.QueryLog.of(["ann"], ["tea"]))
+    assert found[0].seen.startswith("unsigned")
+    assert found[1].holds is True
+    assert found[-1].holds is None
+    assert "a version without a commitment" in found[-1].seen
+
+
+def test_version_2_fails_under_a_public_key(path, tmp_path):
+    new_key_pair(tmp_path / "key")
+    first = qc.verify(path, public_key=tmp_path / "key.pub")[0]
+    assert (first.holds, first.seen) == (False, "the statement is unsigned")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda file: {**file, "statement": {**file["statement"], "method": "better"}},
+        lambda file: {**file, "statement": {**file["statement"], "command": "querycloak"}},
+        lambda file: {**file, "signature": None},
+        lambda file: {**file, "version": 3},
+    ],
+)
+def test_version_2_that_was_edited_is_refused(path, change):
+    statement_path(path).write_text(json.dumps(change(json.loads(VERSION_2))))
+    with pytest.raises(InputError, match="edited after it was written"):
+        read_statement(path)
+
+
+@pytest.mark.parametrize("version", [1, 4])
+def test_other_versions_are_refused(path, version):
+    statement_path(path).write_text(json.dumps({**json.loads(VERSION_2), "version": version}))
+    with pytest.raises(InputError, match="this QueryCloak reads version 2 to 3"):
+        read_statement(path)
