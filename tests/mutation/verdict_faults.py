@@ -78,7 +78,7 @@ VERDICTS = [
         "evaluation/check.py",
         "if broken or seeded or grave",
         "if broken or grave",
-        "evaluation/test_check.py::test_a_release_made_with_a_seed_is_never_released",
+        "evaluation/test_verdicts.py::test_a_release_made_with_a_seed_is_never_released",
     ),
     fault(
         "trials: people held out are left in",
