@@ -76,6 +76,7 @@ def test_the_example_is_listed_with_its_package(run):
     assert "--min-query-users" in page
 
 
+@pytest.mark.slow
 def test_the_example_reads_anonymizes_attacks_and_measures(run, tmp_path):
     words = ["log.logfmt", "-o", "release.logfmt", "--method", "popular-queries", "--top", "2", "--truth", "truth"]
     run("anonymize", *words, "--min-query-users", "2", "--seed", "1")

@@ -52,6 +52,7 @@ def test_every_result_says_what_it_is_worth(bench, releases, name, kind):
         assert r.lift_low <= r.lift <= r.lift_high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), KINDS)
 def test_the_same_seed_gives_the_same_result(bench, releases, name, kind):
     first = bench.try_attacks(releases[kind], [name], seed=5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
+import pytest
 from cli.command import querycloak
 from places import ROOT
 
@@ -40,11 +41,13 @@ def run_commands(text, place):
     return len(commands)
 
 
+@pytest.mark.slow
 def test_the_commands_run(tmp_path):
     assert run_commands("\n".join(blocks("sh")), tmp_path) >= 4
     assert (tmp_path / "release.tsv").stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_the_tutorial_runs(tmp_path):
     shell = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "tutorial.md").read_text(), flags=re.DOTALL)
     assert run_commands("\n".join(shell), tmp_path) >= 6

@@ -82,7 +82,7 @@ def excesses(rows, topics):
 def sessions(log, release, topics):
     """Cosine of the excesses over the pairs with an excess above 0 on one side; for fewer than 1,000 pairs."""
     (before, seen), (after, shown) = excesses(log, topics), excesses(release, topics)
-    pairs = {p for p in seen if before[p] > 0} | {p for p in shown if after[p] > 0}
+    pairs = {p for p in seen if before[p] > 1e-9} | {p for p in shown if after[p] > 1e-9}  # below is rounding
     dot = sum(before.get(p, 0) * after.get(p, 0) for p in pairs)
     scale = math.sqrt(sum(before.get(p, 0) ** 2 for p in pairs) * sum(after.get(p, 0) ** 2 for p in pairs))
     return max(0.0, dot / scale) if scale > 0 else 0.0

@@ -34,6 +34,8 @@ __all__ = ["TOP_PAIRS", "TopicPairs", "score_sessions", "topic_pairs"]
 
 TOP_PAIRS: Final = 1000
 """How many pairs of topics of each side are compared."""
+LEAST_EXCESS: Final = 1e-9
+"""An excess below this is 0: sums of shares that cancel out leave a rest of either sign."""
 
 Int64s = npt.NDArray[np.int64]
 Float64s = npt.NDArray[np.float64]
@@ -111,7 +113,7 @@ def _largest_excess(low: Int64s, high: Int64s, weight: Float64s, wide: int) -> I
     excess = np.bincount(index, weights=weight[differ], minlength=len(keys)) / whole
     excess -= 2 * share[keys // wide] * share[keys % wide]
     order = np.argsort(-excess, kind="stable")[:TOP_PAIRS]
-    return keys[order[excess[order] > 0]]
+    return keys[order[excess[order] > LEAST_EXCESS]]
 
 
 def _excess(pairs: TopicPairs, keys: Int64s) -> Float64s:
