@@ -103,8 +103,7 @@ def test_limits_and_tasks_judge_what_was_found_before(tmp_path):
     found = compare(Workbench(sample_log()), PLANS[:2], tmp_path, limits=loose, tasks=("sessions",))
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").iterdir()} == stamps
     failed = {c.number for v in found.advice.verdicts for c in v.failed if not c.untested}
-    assert 1 in failed
-    assert 3 not in failed
+    assert failed & {1, 3} == {1}  # nothing is proved by a method without a guarantee, whatever the limits
     with pytest.raises(UnknownNameError):
         compare(Workbench(sample_log()), PLANS[:1], tmp_path, tasks=("session",))
 

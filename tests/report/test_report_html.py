@@ -11,6 +11,7 @@ from sample_reports import comparison, exposed, run, useful
 
 from querycloak.evaluation.run import Run
 from querycloak.measures.score import Score
+from querycloak.report import charts
 from querycloak.report.html import html_report
 
 FAILED = Run(name="broken", method="m", settings={}, error="too few users")
@@ -179,3 +180,13 @@ def test_no_panel_is_empty_where_there_is_nothing_to_show(runs):
         body = re.sub(r"<h2>.*?</h2>|<p class=\"soft\">.*?</p>", "", section, flags=re.DOTALL)
         assert len(re.sub(r"<[^>]*>|\s", "", body)) > 10, section
     assert "<svg" not in page
+
+
+def test_a_method_has_the_same_colour_in_every_picture():
+    both = [charts.Point(1, "sweep", 2.0, 0.9), charts.Point(2, "clump", 0.5, 0.3)]
+    methods = ["sweep", "clump"]
+    whole, part = (str(charts.tradeoff_chart(points, methods)) for points in (both, both[1:]))
+    colour = charts._PALETTE[1]
+    assert colour in whole
+    assert colour in part
+    assert charts._PALETTE[0] not in part

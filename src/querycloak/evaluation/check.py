@@ -149,7 +149,7 @@ def _light(question: str, release: Release, run: Run, failed: Sequence[Condition
     over = [a for a in asked if not limits.keeps(a)]
     texts = [c.says for c in failed if c.number == 3 and not c.untested] if question == "singling out" else []
     missing = [name for name in run.not_run if name not in NEED_OTHER_RELEASES and ATTACKS[name].question == question]
-    worst = max(asked, key=lambda a: a.judged / (limits.of(a.risk) or 1e-9), default=None)
+    worst = max(asked, key=limits.times, default=None)
     near = "" if worst is None else (
         f"{worst.attack}: the release adds at most {worst.judged:.1%} (limit {limits.of(worst.risk):.0%})"
     )  # fmt: skip

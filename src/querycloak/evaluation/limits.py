@@ -52,6 +52,13 @@ class Limits:
             "count": None,
         }[risk]
 
+    def times(self, result: AttackResult) -> float:
+        """Return a result as a multiple of its limit: 1 = at the limit. A result without a limit has 0."""
+        limit = self.of(result.risk)
+        if limit:
+            return result.judged / limit
+        return math.inf if limit == 0 and result.judged > 0 else 0.0
+
     def keeps(self, result: AttackResult) -> bool:
         """Tell whether a result is within its limit. Nobody to attack is nothing to judge."""
         limit = self.of(result.risk)

@@ -47,10 +47,8 @@ class Run:
 
     def worst(self, limits: Limits) -> AttackResult | None:
         """Return the result that is nearest to its limit, or farthest above it."""
-        judged = [(a, limits.of(a.risk)) for a in self.attacks if a.targets]
-        rated = [(a.judged / limit if limit else float("inf") if a.judged > 0 else 0.0, a)
-                 for a, limit in judged if limit is not None]  # fmt: skip
-        return max(rated, key=lambda pair: pair[0])[1] if rated else None
+        judged = [a for a in self.attacks if a.targets and limits.of(a.risk) is not None]
+        return max(judged, key=limits.times, default=None)
 
     def task(self, name: str) -> Utility | None:
         """Find what was found for a task."""

@@ -48,8 +48,11 @@ class Point(NamedTuple):
     kept: float
 
 
-def tradeoff_chart(points: Sequence[Point]) -> Markup:
-    """Draw one point per run for one task: risk to the right, what is kept upwards, the limit as a rule."""
+def tradeoff_chart(points: Sequence[Point], methods: Sequence[str]) -> Markup:
+    """Draw one point per run for one task: risk to the right, what is kept upwards, the limit as a rule.
+
+    `methods` are those of all pictures: a method has one colour in all of them, also where others are missing.
+    """
     values = [p._asdict() | {"over": min(p.over, _FARTHEST)} for p in points]
     most = max([_LEAST_FARTHEST, *(v["over"] for v in values)]) * 1.1
     kept = [v["kept"] for v in values]
@@ -63,7 +66,8 @@ def tradeoff_chart(points: Sequence[Point]) -> Markup:
     y = {"field": "kept", "type": "quantitative", "title": "kept (higher is better)",
          "axis": {"values": [0, 0.5, 1], "titlePadding": 12},
          "scale": {"domain": [floor, ceiling], "nice": False}}  # fmt: skip
-    color = {"field": "method", "type": "nominal", "legend": None, "sort": None}
+    colours = [_PALETTE[i % len(_PALETTE)] for i in range(len(methods))]
+    color = {"field": "method", "type": "nominal", "legend": None, "scale": {"domain": list(methods), "range": colours}}
     layers: list[dict[str, Any]] = [
         {"data": {"values": [{"over": 1}]}, "mark": {"type": "rule", "strokeDash": [4, 4]}, "encoding": {"x": x}},
         {"mark": {"type": "point", "filled": True, "size": 70, "opacity": 0.9}, "encoding": {

@@ -196,26 +196,20 @@ def _tradeoffs(runs: Sequence[Run], limits: Limits, numbers: dict[str, int]) -> 
 
     A task that no run can be placed for has no picture; the tables above say why.
     """
-    over = {r.name: _over(r, limits) for r in runs}
+    worst = {r.name: r.worst(limits) for r in runs}
+    methods = list(dict.fromkeys(r.method for r in runs))
     out = []
     for name in _task_names(runs):
         points = [
-            charts.Point(numbers[r.name], r.method, worst, found.scaled)
+            charts.Point(numbers[r.name], r.method, max(limits.times(attack), 0.0), found.scaled)
             for r in runs
-            if (found := r.task(name)) is not None and found.scaled is not None and (worst := over[r.name]) is not None
+            if (found := r.task(name)) is not None
+            and found.scaled is not None
+            and (attack := worst[r.name]) is not None
         ]
         if points:
-            out.append((name, charts.tradeoff_chart(points)))
+            out.append((name, charts.tradeoff_chart(points, methods)))
     return out
-
-
-def _over(run: Run, limits: Limits) -> float | None:
-    """Return the worst judged lift as a multiple of its limit."""
-    worst = run.worst(limits)
-    if worst is None:
-        return None
-    limit, judged = limits.of(worst.risk), max(worst.judged, 0.0)
-    return judged / limit if limit else float("inf") if judged else 0.0
 
 
 def _scores(runs: Sequence[Run]) -> Table:
