@@ -9,9 +9,10 @@ from samples import sample_log
 
 from querycloak.attacks import similarity
 from querycloak.attacks.grams import code_grams
-from querycloak.attacks.similarity import Similarity, chance_of_best, same_logs
+from querycloak.attacks.similarity import Similarity, chance_of_best
 from querycloak.evaluation.workbench import Workbench
 from querycloak.logs.query_log import QueryLog
+from querycloak.releases.classes import distinct_logs
 
 ODD = ["", "a", "tea", "  Green   TEA ", "teapot", "tea-pot!", "ärger über öl", "茶の湯", "ab", "abc", "aaaaaa"]
 
@@ -56,7 +57,7 @@ def test_equal_published_logs_score_equal_to_the_last_bit():
 
 def test_logs_are_the_same_only_with_the_same_counts():
     log = QueryLog.of(["u"], ["a"])
-    log_of, one = same_logs(release_of(log, [["a", "b"], ["b", "a"], ["a", "b", "b"], ["a"]], [0] * 4).log)
+    log_of, one = distinct_logs(release_of(log, [["a", "b"], ["b", "a"], ["a", "b", "b"], ["a"]], [0] * 4).log)
     assert log_of.tolist() == [0, 0, 1, 2]
     assert one.tolist() == [0, 2, 3]
 

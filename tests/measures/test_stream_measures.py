@@ -88,6 +88,24 @@ def test_the_p_value_is_exact():
     assert against_bound([0.9, 0.8], [5, 6]) == pytest.approx((1.0, 2 / 6))
 
 
+def test_the_p_value_is_that_of_all_orders():
+    # every order of two samples of 4: how many are at least as far apart?
+    from itertools import combinations
+
+    def farthest(ours):
+        return max(abs(sum(i <= at for i in ours) - (at + 1 - sum(i <= at for i in ours))) for at in range(8))
+
+    apart = [farthest(ours) for ours in combinations(range(8), 4)]
+    for rates in ([0.3, 0.24, 0.21, 0.1], [0.9, 0.4, 0.24, 0.1], [0.9, 0.8, 0.24, 0.1], [0.9, 0.8, 0.7, 0.6]):
+        d, p = against_bound(rates, [3, 4, 5, 6])
+        assert p == pytest.approx(sum(a >= round(4 * d) for a in apart) / len(apart))
+
+
+def test_a_p_value_of_one_is_exact_too():
+    # SciPy's exact calculation passes 1 here by rounding, and gives way to an approximation
+    assert against_bound([0, 0.25, 0.25, 0.5, 1], [2, 3, 4, 5, 6]) == pytest.approx((0.2, 1.0))
+
+
 def test_nothing_to_compare_is_refused():
     with pytest.raises(ValueError):
         against_bound([], [])

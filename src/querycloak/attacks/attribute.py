@@ -19,10 +19,10 @@ from querycloak.attacks.interval import mean_guess, rated_result
 from querycloak.attacks.known import published_users
 from querycloak.attacks.likeness import Likeness, share_of_top
 from querycloak.attacks.result import NothingToAttackError
-from querycloak.attacks.similarity import same_logs
 from querycloak.attacks.targets import sample
 from querycloak.attacks.vectors import text_spaces
 from querycloak.logs.query_log import NO_CODE
+from querycloak.releases.classes import distinct_logs
 
 if TYPE_CHECKING:
     from querycloak.attacks.halves import Halves
@@ -73,8 +73,7 @@ def attribute(
         "mean members of a class": float(size.mean()),
         "share of texts in classes of one": float((size == 1).mean()),
     }
-    half = "the earlier half" if log.time is not None else "a random half"
-    knows = f"the members of each group and {half} of the log of each"
+    knows = f"the members of each group, and of each {halves.which}"
     results = []
     for name, most in (("attribute", len(right)), ("attribute, confident fifth", fifth)):
         weight = share_of_top(margin, most) * most  # 1 for a text that counts, less where equal margins share the rest
@@ -83,13 +82,13 @@ def attribute(
             rated_result(
                 name,
                 clustered(right[kept], targets.asker[kept], weight[kept]),
+                most,
                 release,
                 question="inference",
                 risk="claim",
                 knows=knows,
                 unit="query",
                 baseline=mean_guess(guess, weight),
-                targets=most,
                 details=details,
             )
         )
@@ -111,10 +110,8 @@ class _Targets(NamedTuple):
 
 def _targets(log: QueryLog, release: Release, halves: Halves, askers: Askers, random: Randomness) -> _Targets:
     assert release.truth is not None
-    someone = np.full(len(log.queries), NO_CODE, dtype=np.int64)  # who asked; own texts have one asker
-    someone[log.query[log.query != NO_CODE]] = log.user[log.query != NO_CODE]
     own = np.flatnonzero(askers.own)
-    asker = someone[askers.queries.values[askers.queries.start[own]]]
+    asker = askers.of_own_texts(log)[own]
     in_known = np.zeros(len(log.queries), dtype=np.bool_)
     in_known[halves.known.query[halves.known.query != NO_CODE]] = True
     queries = askers.queries.take(own)
@@ -128,7 +125,7 @@ def _targets(log: QueryLog, release: Release, halves: Halves, askers: Askers, ra
     chosen = sample(np.unique(asker[kept]), random)  # in a large log, the texts of some people
     kept = kept[np.isin(asker[kept], chosen)]
 
-    log_of, one = same_logs(release.log)
+    log_of, one = distinct_logs(release.log)
     there = np.unique(release.log.user)
     there = there[release.truth.user[there] != NO_CODE]
     classes = Ragged.of(log_of[there], release.truth.user[there].astype(np.int64), len(one))

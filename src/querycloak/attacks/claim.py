@@ -20,7 +20,7 @@ from querycloak.attacks.interval import baseline_of, result_of
 from querycloak.attacks.likeness import Likeness, share_of_top
 from querycloak.attacks.result import CannotAttackError
 from querycloak.attacks.similarity import Similarity
-from querycloak.attacks.targets import events_of, find_targets, sample
+from querycloak.attacks.targets import HEAVY, events_of, find_targets, sample
 from querycloak.logs.query_log import NO_CODE
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ __all__ = ["claim", "ranking_spaces"]
 
 SEVERAL: Final = 5
 """Texts that the attacker claims where he does not claim the first alone."""
-MANY_EVENTS: Final = 50
-"""Known query events of people about whom the attacker knows much."""
 MOST_TIES: Final = 20
 """Published logs with the same score that are looked at; of more, a random sample."""
 
@@ -68,18 +66,17 @@ def claim(
     similarity = Similarity.of(log, release, concepts=concepts, release_concepts=release_concepts, taxonomy=taxonomy)
     claims = _claims(halves, release, askers, similarity, targets.people, random)
     without = _claims_about_held_out(log, halves, trials, concepts, taxonomy, random.child("held out"))
-    many = events_of(halves.known)[targets.people] >= MANY_EVENTS
-    knows = "the earlier half of a person's log" if log.time is not None else "a random half of a person's log"
+    many = events_of(halves.known)[targets.people] >= HEAVY
     results = []
     for i, name in enumerate(("claim", f"claim, first {SEVERAL}")):
         details = {
             **targets.details,
             "people without a claim": float((~claims.made).sum()),
             "rate for another person": float(claims.another[i].mean()),
-            f"people with {MANY_EVENTS} known events or more": float(many.sum()),
+            f"people with {HEAVY} known events or more": float(many.sum()),
         }
         if many.any():
-            details[f"rate with {MANY_EVENTS} known events or more"] = float(claims.right[i][many].mean())
+            details[f"rate with {HEAVY} known events or more"] = float(claims.right[i][many].mean())
         if without is None:
             baseline = baseline_of("another person", claims.another[i])
         else:
@@ -91,7 +88,7 @@ def claim(
                 release,
                 question="inference",
                 risk="claim",
-                knows=knows,
+                knows=halves.which,
                 unit="person",
                 baseline=baseline,
                 details=details,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querycloak.attacks.interval import guessing, result_of
+from querycloak.attacks.interval import link_result
 from querycloak.attacks.published_classes import PublishedClasses
 from querycloak.attacks.targets import find_targets
 from querycloak.progress import QUIET, Progress
@@ -45,7 +45,7 @@ def consistent_classes(
     results = []
     for variant, known, knows in (
         ("whole", log, "the whole log of a person"),
-        ("half", halves.known, "half of a person's log: the earlier, or a random one where there are no times"),
+        ("half", halves.known, halves.which),
     ):
         targets = find_targets(known, release, random.child(variant), most=classes.affordable)
         rows = np.flatnonzero(known.event)
@@ -56,19 +56,6 @@ def consistent_classes(
         if len(targets):
             details["class found"] = float((chance * classes.ids[classes.of[targets.owner]]).mean())
             details["mean classes without a fault"] = float(named.consistent.mean())
-        results.append(
-            result_of(
-                f"consistent-classes, {variant}",
-                chance,
-                release,
-                question="linkability",
-                risk="link",
-                knows=knows,
-                unit="published id",
-                baseline=guessing(len(release.log.users)),
-                bounded=True,
-                details=details,
-            )
-        )
+        results.append(link_result(f"consistent-classes, {variant}", chance, release, knows, details=details))
         progress.advance()
     return results

@@ -21,6 +21,11 @@ class Halves(NamedTuple):
     other: QueryLog
     """what he would like to know"""
 
+    @property
+    def which(self) -> str:
+        """Which half is known, in a few words."""
+        return f"{'a random' if self.known.time is None else 'the earlier'} half of a person's log"
+
 
 def halves(log: QueryLog, random: Randomness) -> Halves:
     """Split each person's query events in half: the earlier half is known; a random half where there are no times.

@@ -75,8 +75,9 @@ def intersection(
     knows = "who is in which group of each release"
     return [
         rated_result(
-            "intersection, queries", clustered(right, found.asker), release, question="linkability", risk="link",
-            knows=knows, unit="query", baseline=mean_guess(found.guess), targets=len(right), details=details,
+            "intersection, queries", clustered(right, found.asker), len(right), release,
+            question="linkability", risk="link", knows=knows, unit="query", baseline=mean_guess(found.guess),
+            details=details,
         ),
         result_of(
             "intersection, people", people, release, question="linkability", risk="link",
@@ -100,10 +101,8 @@ class _Targets(NamedTuple):
 
 
 def _targets(log: QueryLog, release: Release, askers: Askers, others: Sequence[Release]) -> _Targets:
-    asker_of = np.full(len(log.queries), NO_CODE, dtype=np.int64)  # someone who asked; own texts have no other
-    asker_of[log.query[log.query != NO_CODE]] = log.user[log.query != NO_CODE]
     own = np.flatnonzero(askers.own)
-    asker = asker_of[askers.queries.values[askers.queries.start[own]]]
+    asker = askers.of_own_texts(log)[own]
 
     first = _candidates(release, release.log.queries, len(log.users)).take(own)
     left, published = first, np.zeros(len(own), dtype=np.bool_)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NotRequired, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.attacks.result import AttackResult, Baseline
+from querycloak.attacks.result import AttackResult, Baseline, BaselineKind, Question, Risk, Unit
 from querycloak.statistics import wilson
 
 if TYPE_CHECKING:
-    from querycloak.attacks.result import BaselineKind, Question, Risk, Unit
     from querycloak.releases.release import Release
 
-__all__ = ["NOTHING", "baseline_of", "difference", "guessing", "mean_guess", "rated_result", "result_of"]
+__all__ = ["NOTHING", "baseline_of", "difference", "guessing", "link_result", "mean_guess", "rated_result", "result_of"]
 
 Float64s = npt.NDArray[np.float64]
 Interval = tuple[float, float, float]
@@ -56,54 +55,60 @@ def difference(rate: Interval, baseline: Interval) -> Interval:
     return lift, lift - math.hypot(p - p_low, q_high - q), lift + math.hypot(p_high - p, q - q_low)
 
 
-def result_of(
-    attack: str,
-    success: Float64s,
-    release: Release,
-    *,
-    question: Question,
-    risk: Risk,
-    knows: str,
-    unit: Unit,
-    baseline: Baseline,
-    bounded: bool = False,
-    details: dict[str, float] | None = None,
-) -> AttackResult:
-    """Return the result of an attack from success: float64[targets], the chance of being right on each target.
+class About(TypedDict):
+    """What every result says of its attack; the fields are those of AttackResult."""
 
-    `bounded` where the bound of the release's statement is about exactly this rate: naming a person's published id.
-    """
+    question: Question
+    risk: Risk
+    knows: str
+    unit: Unit
+    baseline: Baseline
+    bounded: NotRequired[bool]
+    """the bound of the release's statement is about exactly this rate: naming a person's published id"""
+    details: NotRequired[dict[str, float]]
+
+
+def result_of(attack: str, success: Float64s, release: Release, **about: Unpack[About]) -> AttackResult:
+    """Return the result of an attack from success: float64[targets], the chance of being right on each target."""
     targets = len(success)
     rate = float(success.mean()) if targets else 0.0
-    low, high = wilson(rate, targets)
-    return rated_result(
-        attack, (rate, low, high), release, question=question, risk=risk, knows=knows, unit=unit, baseline=baseline,
-        targets=targets, bounded=bounded, details=details,
-    )  # fmt: skip
+    return rated_result(attack, (rate, *wilson(rate, targets)), targets, release, **about)
 
 
-def rated_result(
+def link_result(
     attack: str,
-    rate: Interval,
+    chance: Float64s,
     release: Release,
-    *,
-    question: Question,
-    risk: Risk,
     knows: str,
-    unit: Unit,
-    baseline: Baseline,
-    targets: int,
-    bounded: bool = False,
+    *,
+    question: Question = "linkability",
     details: dict[str, float] | None = None,
 ) -> AttackResult:
-    """Return the result of an attack whose rate is no mean over targets, given as (value, low, high)."""
+    """Return the result of an attacker who names a published id of each person; chance: float64[people]."""
+    return result_of(
+        attack,
+        chance,
+        release,
+        question=question,
+        risk="link",
+        knows=knows,
+        unit="published id",
+        baseline=guessing(len(release.log.users)),
+        bounded=True,
+        details=details or {},
+    )
+
+
+def rated_result(attack: str, rate: Interval, targets: int, release: Release, **about: Unpack[About]) -> AttackResult:
+    """Return the result of an attack whose rate is no mean over its targets, given as (value, low, high)."""
+    baseline = about["baseline"]
     lift, lift_low, lift_high = difference(rate, (baseline.rate, baseline.low, baseline.high))
     return AttackResult(
         attack=attack,
-        question=question,
-        risk=risk,
-        knows=knows,
-        unit=unit,
+        question=about["question"],
+        risk=about["risk"],
+        knows=about["knows"],
+        unit=about["unit"],
         rate=rate[0],
         low=rate[1],
         high=rate[2],
@@ -111,7 +116,7 @@ def rated_result(
         lift=lift,
         lift_low=lift_low,
         lift_high=lift_high,
-        bound=release.statement.bound if bounded else None,
+        bound=release.statement.bound if about.get("bounded", False) else None,
         targets=targets,
-        details=details or {},
+        details=about.get("details", {}),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.attacks.interval import guessing, result_of
+from querycloak.attacks.interval import link_result
 from querycloak.attacks.known import Features, published_users, text_features
 from querycloak.attacks.matching import chance_of_match
 from querycloak.attacks.published_classes import PublishedClasses
@@ -57,19 +57,8 @@ def known_queries(
     for m in (*HOW_MANY, None):
         chance = _attack(log, known, owner, m, random.child(f"m={m}"))
         knows = "half of a person's queries, at random" if m is None else f"{m} random queries of a person"
-        results.append(
-            result_of(
-                f"known-queries, {'half' if m is None else m}",
-                chance,
-                release,
-                question="singling out",
-                risk="link",
-                knows=knows,
-                unit="published id",
-                baseline=guessing(len(release.log.users)),
-                bounded=True,
-            )
-        )
+        name = f"known-queries, {'half' if m is None else m}"
+        results.append(link_result(name, chance, release, knows, question="singling out"))
         progress.advance()
     return results
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.attacks.interval import guessing, result_of
+from querycloak.attacks.interval import link_result
 from querycloak.attacks.logistic import Logistic
 from querycloak.attacks.pair_features import PairFeatures
 from querycloak.attacks.result import CannotAttackError
@@ -65,27 +65,16 @@ def learned_linkage(
     half = len(order) // 2
     teachers = _some(everybody, order[:half][:MOST_TO_LEARN_FROM])
     attacked = _some(everybody, order[half:])
-    similarity = Similarity.of(
-        log, release, concepts=concepts, release_concepts=release_concepts, taxonomy=taxonomy
-    )  # fmt: skip
+    similarity = Similarity.of(log, release, concepts=concepts, release_concepts=release_concepts, taxonomy=taxonomy)
     seen, seen_user, _ = simulated(halves.known, HALF_KNOWN, trials)
     features = PairFeatures.of(halves.known, release, similarity, seen, seen_user)
     model = _learn(features, teachers, random.child("wrong logs"))
     chance = np.zeros(len(attacked))
     for part, x in features.blocks(attacked):
         chance[part] = chance_of_best(model.scores(x)[:, similarity.log_of], attacked.owner[part])
-    return result_of(
-        "learned-linkage",
-        chance,
-        release,
-        question="linkability",
-        risk="link",
-        knows="the earlier half of a person's log, and the published logs of other people, to learn from",
-        unit="published id",
-        baseline=guessing(len(release.log.users)),
-        bounded=True,
-        details={**everybody.details, "people learned from": float(len(teachers))},
-    )
+    knows = f"{halves.which}, and the published logs of other people, to learn from"
+    details = {**everybody.details, "people learned from": float(len(teachers))}
+    return link_result("learned-linkage", chance, release, knows, details=details)
 
 
 def _learn(features: PairFeatures, teachers: Targets, random: Randomness) -> Logistic:

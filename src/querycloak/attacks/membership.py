@@ -79,15 +79,14 @@ def membership(
     details = {"people inside": float(len(a)), "people outside": float(len(b))}
     details |= {f"2 AUC - 1 of {name}": 2 * area(s[inside], s[~inside]) - 1 for name, s in scores.items()}
     guess = Baseline(kind="guessing", rate=FALSE_POSITIVES, low=FALSE_POSITIVES, high=FALSE_POSITIVES, targets=0)
-    knows = "the earlier half of a person's log" if log.time is not None else "a random half of a person's log"
     return [
         rated_result(
-            "membership", (2 * middle - 1, 2 * low - 1, 2 * high - 1), release, question="inference",
-            risk="membership", knows=knows, unit="person", baseline=NOTHING, targets=len(people), details=details,
+            "membership", (2 * middle - 1, 2 * low - 1, 2 * high - 1), len(people), release, question="inference",
+            risk="membership", knows=halves.which, unit="person", baseline=NOTHING, details=details,
         ),
         rated_result(
-            "membership, 1 % false positives", true_positives(a, b, FALSE_POSITIVES), release, question="inference",
-            risk="membership at 1 %", knows=knows, unit="person", baseline=guess, targets=len(people),
+            "membership, 1 % false positives", true_positives(a, b, FALSE_POSITIVES), len(people), release,
+            question="inference", risk="membership at 1 %", knows=halves.which, unit="person", baseline=guess,
             details={
                 "people inside": float(len(a)),
                 "people outside": float(len(b)),

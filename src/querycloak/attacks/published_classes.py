@@ -29,6 +29,7 @@ from querycloak.attacks.path_nodes import PathNodes, path_nodes
 from querycloak.attacks.result import CannotAttackError
 from querycloak.attacks.targets import MOST_TARGETS
 from querycloak.knowledge.generalization import leaf_loss, transactions_by_owner
+from querycloak.releases.classes import distinct_logs
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
@@ -71,11 +72,13 @@ class PublishedClasses:
             raise CannotAttackError(
                 "No published path is in the taxonomy: name the one that the release was made with."
             )
-        of, ids, examples = _equal_logs(release)
-        bags = transactions_by_owner(release.log.user, node, len(release.log.users)).take(examples)
+        of, first = distinct_logs(release.log)
+        bags = transactions_by_owner(release.log.user, node, len(release.log.users)).take(first)
         covers = release.statement.method == "partition"
         distinct = release.statement.settings.get("transactions", "sets") == "sets"
-        return cls(of, ids, _items(bags, nodes, exact=covers), nodes, _in_query(log, concepts), distinct, covers)
+        return cls(
+            of, np.bincount(of), _items(bags, nodes, exact=covers), nodes, _in_query(log, concepts), distinct, covers
+        )
 
     @property
     def affordable(self) -> int:
@@ -104,19 +107,6 @@ class PublishedClasses:
         matched, missed = (1, 1) if self.covers else (10, 3)
         rule = Rule(whole, self.covers, matched, missed)
         return name_classes(known, self.items, self.ids, self.of[owner], rule)
-
-
-def _equal_logs(
-    release: Release,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the class of each published id, how many ids each class has, and the first id of each class."""
-    log = release.log
-    assert log.category is not None
-    rows = transactions_by_owner(log.user, log.category, len(log.users))
-    classes: dict[bytes, int] = {}
-    of = np.array([classes.setdefault(rows.row(p).tobytes(), len(classes)) for p in range(rows.rows)], dtype=np.int64)
-    _, examples, ids = np.unique(of, return_index=True, return_counts=True)
-    return of, ids.astype(np.int64), examples.astype(np.int64)
 
 
 def _items(bags: Ragged, nodes: PathNodes, *, exact: bool) -> Items:

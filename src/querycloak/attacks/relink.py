@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querycloak.attacks.interval import guessing, result_of
+from querycloak.attacks.interval import link_result
 from querycloak.attacks.similarity import Similarity, chance_of_best
-from querycloak.attacks.targets import events_of, find_targets
+from querycloak.attacks.targets import HEAVY, events_of, find_targets
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from querycloak.releases.release import Release
 
 __all__ = ["link", "relink"]
-
-HEAVY: Final = 50
-"""Known query events that make a heavy user; they are counted separately, too."""
 
 
 def relink(
@@ -44,10 +41,8 @@ def relink(
     The cosines are those of TF-IDF over words, grams of four letters, whole queries, and concepts.
     """
     progress.start("attack: relink")
-    similarity = Similarity.of(
-        log, release, concepts=concepts, release_concepts=release_concepts, taxonomy=taxonomy
-    )  # fmt: skip
-    return link("relink", "the earlier half of a person's log", halves.known, release, similarity, random)
+    similarity = Similarity.of(log, release, concepts=concepts, release_concepts=release_concepts, taxonomy=taxonomy)
+    return link("relink", halves.which, halves.known, release, similarity, random)
 
 
 def link(
@@ -65,18 +60,7 @@ def link(
     heavy = events_of(known)[targets.people] >= HEAVY
     if heavy.any():
         details[f"{HEAVY}+ known events"] = float(chance[heavy].mean())
-    return result_of(
-        name,
-        chance,
-        release,
-        question="linkability",
-        risk="link",
-        knows=knows,
-        unit="published id",
-        baseline=guessing(len(release.log.users)),
-        bounded=True,
-        details=details,
-    )
+    return link_result(name, chance, release, knows, details=details)
 
 
 def _chance_of_group(

@@ -40,5 +40,5 @@ def relink_half(
     later = trials.later_half().release
     shown = None if taxonomy is None else trials.concepts_of(later)
     similarity = Similarity.of(log, later, concepts=concepts, release_concepts=shown, taxonomy=taxonomy)
-    knows = "the earlier half of a person's log; the release is of the later half"
+    knows = f"{halves.which}; the release is of the other half"
     return link("relink-half", knows, halves.known, later, similarity, random)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.ragged import Ragged
-from querycloak.attacks.interval import guessing, result_of
+from querycloak.attacks.interval import link_result
 from querycloak.attacks.known import published_users
 from querycloak.attacks.result import CannotAttackError
 from querycloak.attacks.shape_match import ShapeMatch, rows_of
@@ -64,7 +64,7 @@ def shape(
     """
     variants = [
         Variant("whole log", "a person's whole log", log, 1.0),
-        Variant(HALF_KNOWN, "half of a person's log", halves.known, 0.5),
+        Variant(HALF_KNOWN, halves.which, halves.known, 0.5),
     ]
     for size in WINDOWS:
         known = window(log, size, random.child(f"window {size}"))
@@ -85,18 +85,8 @@ def _attack(variant: Variant, release: Release, targets: Targets, trials: Trials
     seen, owners, is_run = simulated(variant.known, variant.name, trials)
     chance = match_shapes(seen, owners, release, targets, variant.part, random)
     how = "runs the method on it" if is_run else "the method is not run again"
-    return result_of(
-        f"shape, {variant.name}",
-        chance,
-        release,
-        question="linkability",
-        risk="link",
-        knows=f"{variant.knows}; {how}; compares row counts and words per row",
-        unit="published id",
-        baseline=guessing(len(release.log.users)),
-        bounded=True,
-        details=targets.details,
-    )
+    knows = f"{variant.knows}; {how}; compares row counts and words per row"
+    return link_result(f"shape, {variant.name}", chance, release, knows, details=targets.details)
 
 
 def simulated(known: QueryLog, name: str, trials: Trials) -> tuple[QueryLog, npt.NDArray[np.int32], bool]:

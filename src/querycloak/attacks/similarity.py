@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.ragged import CountedRows
 from querycloak.attacks.vectors import Space, concept_space, text_spaces
+from querycloak.releases.classes import distinct_logs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.releases.release import Release
 
-__all__ = ["Similarity", "chance_of_best", "same_logs"]
+__all__ = ["Similarity", "chance_of_best"]
 
 Float64s = npt.NDArray[np.float64]
 Int64s = npt.NDArray[np.int64]
@@ -68,7 +68,7 @@ class Similarity:
         spaces = text_spaces(log, release)
         if concepts is not None and release_concepts is not None and taxonomy is not None:
             spaces.append(concept_space(log, concepts, release, release_concepts, taxonomy))
-        log_of, one = same_logs(release.log)
+        log_of, one = distinct_logs(release.log)
         shown = _renumbered(release.log, one)
         blocks = [range(a, min(a + LOGS_AT_ONCE, len(one))) for a in range(0, len(one), LOGS_AT_ONCE)]
         published = [[s.published_rows(shown, b.start, b.stop).T.tocsr() for b in blocks] for s in spaces]
@@ -114,20 +114,6 @@ def chance_of_best(scores: Float64s, owner: Codes) -> Float64s:
     right = scores[np.arange(len(owner)), owner] == best
     ties = (scores == best[:, None]).sum(axis=1)
     return np.asarray(right / ties, dtype=np.float64)
-
-
-def same_logs(published: QueryLog) -> tuple[Int64s, Int64s]:
-    """Find published ids with the same bag of texts: int64[ids], the distinct log of each, and one id of each log."""
-    held = CountedRows.of(published.user, published.query, len(published.users))
-    number: dict[bytes, int] = {}
-    log_of = np.empty(held.rows, dtype=np.int64)
-    one: list[int] = []
-    for user, (a, b) in enumerate(zip(held.start[:-1].tolist(), held.start[1:].tolist(), strict=True)):
-        key = held.values[a:b].tobytes() + held.counts[a:b].tobytes()
-        log_of[user] = number.setdefault(key, len(number))
-        if len(number) > len(one):
-            one.append(user)
-    return log_of, np.array(one, dtype=np.int64)
 
 
 def _renumbered(published: QueryLog, one: Int64s) -> QueryLog:

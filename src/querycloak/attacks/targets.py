@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["MOST_TARGETS", "Targets", "events_of", "find_targets", "sample"]
+__all__ = ["HEAVY", "MOST_TARGETS", "Targets", "events_of", "find_targets", "sample"]
 
+HEAVY: Final = 50
+"""Known query events of people about whom an attacker knows much; results count them separately, too."""
 MOST_TARGETS: Final = 2000
 """People that one attack looks for at most: a rate over 2,000 people is known to about 2 points."""
 

@@ -123,7 +123,7 @@ def exposure(
     public = askers.public & published
     counted = published & ~public
     own = askers.own & published
-    person = _person_of(log, askers, own)
+    person = askers.of_own_texts(log)
 
     def rows(of: Bools) -> float:
         return float(weight[has_text][of[table.query[has_text]]].sum())
@@ -162,17 +162,6 @@ def exposure(
 
 def _share(part: float, whole: float) -> float:
     return float(part / whole) if whole else 0.0
-
-
-def _person_of(log: QueryLog, askers: Askers, own: Bools) -> Int64s:
-    """int64[texts]: the one person who asked each own text, -1 for other texts."""
-    asked = log.query != NO_CODE
-    user_of = np.full(len(log.queries), -1, dtype=np.int64)
-    user_of[log.query[asked]] = log.user[asked]  # one of the users of each query; of an own text there is just one
-    out = np.full(len(own), -1, dtype=np.int64)
-    first = askers.queries.start[:-1][own]
-    out[own] = user_of[askers.queries.values[first]]
-    return out
 
 
 def _identifiers(release: Release, counted: Bools) -> npt.NDArray[np.uint8]:

@@ -74,6 +74,15 @@ class Askers:
         """bool[texts]: exactly one person of the log asked it, and it is not from public knowledge."""
         return np.asarray((self.people == 1) & ~self.public)
 
+    def of_own_texts(self, log: QueryLog) -> npt.NDArray[np.int64]:
+        """int64[texts]: the one person who asked each own text, -1 for other texts."""
+        asked = log.query != NO_CODE
+        someone = np.full(len(log.queries), NO_CODE, dtype=np.int64)  # of an own text there is just one
+        someone[log.query[asked]] = log.user[asked]
+        out = np.full(len(self.people), NO_CODE, dtype=np.int64)
+        out[self.own] = someone[self.queries.values[self.queries.start[:-1][self.own]]]
+        return out
+
     def users(self, log: QueryLog, texts: npt.NDArray[np.integer[Any]] | None = None) -> Ragged:
         """Return the people of the log who asked each text, ascending; of all texts, or of those named, in order."""
         queries = self.queries if texts is None else self.queries.take(texts)

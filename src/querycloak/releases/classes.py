@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from querycloak.logs.query_log import QueryLog
 
-__all__ = ["class_of", "class_sizes"]
+__all__ = ["class_of", "class_sizes", "distinct_logs"]
 
 
 def class_sizes(published: QueryLog, *, ordered: bool = False) -> npt.NDArray[np.int64]:
@@ -30,7 +30,7 @@ def class_sizes(published: QueryLog, *, ordered: bool = False) -> npt.NDArray[np
 
 
 def class_of(published: QueryLog, *, ordered: bool = False) -> npt.NDArray[np.int64]:
-    """int64[published users]: the class of each, numbered from 0 in no order; users without a row are one class.
+    """int64[published users]: the class of each, numbered by its first user; users without a row are one class.
 
     With `ordered` the rows must be in the same order, too: whoever reads the table sees that.
     A bag is compared by the sum of two keyed 64-bit hashes over its rows, so nothing is sorted. Two different bags are
@@ -49,8 +49,24 @@ def class_of(published: QueryLog, *, ordered: bool = False) -> npt.NDArray[np.in
         key = np.frombuffer(os.urandom(8), dtype=np.uint64)[0]
         words = _mixed(rows, key)
         sums[present, column] = np.add.reduceat(_mixed(words + position, key) if ordered else words, first)
-    _, of = np.unique(sums, axis=0, return_inverse=True)
-    return of.ravel().astype(np.int64)
+    _, first_user, of = np.unique(sums, axis=0, return_index=True, return_inverse=True)
+    number = np.empty(
+        len(first_user), dtype=np.int64
+    )  # hashes have random keys: their order would be another each time
+    number[np.argsort(first_user)] = np.arange(len(first_user))
+    return number[of.ravel()]
+
+
+def distinct_logs(published: QueryLog) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return int64[published users], the distinct log of each, and int64[distinct logs], the first user of each.
+
+    >>> from querycloak.logs.query_log import QueryLog
+    >>> of, first = distinct_logs(QueryLog.of(["a", "a", "b", "c", "c"], ["x", "y", "x", "y", "x"]))
+    >>> of.tolist(), first.tolist()
+    ([0, 1, 0], [0, 1])
+    """
+    of = class_of(published)
+    return of, np.unique(of, return_index=True)[1].astype(np.int64)
 
 
 def _row_codes(published: QueryLog) -> npt.NDArray[np.uint64]:
