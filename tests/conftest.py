@@ -8,6 +8,8 @@ import pytest
 from hypothesis import Phase, settings
 from jit import JIT
 
+from querycloak.arrays.jit import expect_input
+
 # Kernels compile on first use, so the first example of a test may take seconds: no deadline. In CI the examples are the
 # same in every run of the same tests; anywhere else they are new each time. Without the JIT the tests only show which
 # lines they reach: a fifth of the examples does that.
@@ -23,6 +25,11 @@ settings.register_profile(
     "faults", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate), report_multiple_bugs=False
 )
 settings.load_profile("querycloak")
+
+
+def pytest_runtest_teardown() -> None:
+    """Forget that a command expected a small input: the kernels of the next test are compiled again."""
+    expect_input(None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
