@@ -1,0 +1,152 @@
+"""Methods by name: those of live streams, and all others."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from querycloak.catalog.entries import Method, Need
+from querycloak.errors import UnknownNameError
+from querycloak.plugins import Catalog
+
+__all__ = ["METHODS", "STREAM_METHODS", "method"]
+
+_K_USERS: Final = "k-anonymity of users"
+_K_CONCEPTS: Final = "k-anonymity of users' generalized transactions"
+
+
+def _method(path: str, settings_name: str, summary: str, guarantee: str, *needs: Need) -> Method:
+    """Return the entry of `family/name`: the function `name` of the file of that name."""
+    family, name = path.split("/")
+    stem = name.replace("-", "_")
+    return Method(name, summary, guarantee, f"querycloak.methods.{family}.{stem}", settings_name, stem, needs)
+
+
+def _stream(name: str, settings_name: str, summary: str) -> Method:
+    """Return the entry of a stream method; all of them are in one file."""
+    guarantee = "each query is published under a user drawn uniformly from at least k others of its category or branch"
+    module = "querycloak.methods.stream.stream_release"
+    return Method(name, summary, guarantee, module, settings_name, name.replace("-", "_"), ("paths",))
+
+
+STREAM_METHODS: Final[dict[str, Method]] = {
+    m.name: m
+    for m in (
+        _stream(
+            "self-adjusting",
+            "SelfAdjustingSettings",
+            "stream: each query leaves soon, with a user of its category or branch",
+        ),
+        _stream(
+            "fixed-depth",
+            "StreamSettings",
+            "stream: each query leaves with a user of its category, cut to a depth",
+        ),
+        _stream("flat", "FlatSettings", "stream: each query leaves with a user of its top-level category"),
+    )
+}
+"""Methods of live streams, for `querycloak stream`; like all others they also take a whole log."""
+
+METHODS: Final = Catalog(
+    "method",
+    Method,
+    (
+        _method(
+            "suppression/sweep",
+            "Sweep",
+            "new user ids; queries with personal identifiers and rare queries left out (what naive publishers do)",
+            "none",
+        ),
+        _method(
+            "microaggregation/semantic-microaggregation",
+            "SemanticMicroaggregation",
+            "users with like interests in groups of k, each group published with one log of real queries",
+            _K_USERS,
+            "concepts",
+            "taxonomy",
+        ),
+        _method(
+            "microaggregation/plain-microaggregation",
+            "PlainMicroaggregation",
+            "the same without semantics: queries are only equal or different",
+            _K_USERS,
+        ),
+        _method(
+            "microaggregation/syntactic-microaggregation",
+            "SyntacticMicroaggregation",
+            "groups of k users whose queries are spelled, clicked and timed alike",
+            _K_USERS,
+        ),
+        _method(
+            "microaggregation/url-microaggregation",
+            "UrlMicroaggregation",
+            "groups of k users by the directory categories of the sites they clicked; random queries of each",
+            _K_USERS,
+            "directory",
+            "resolver",
+        ),
+        _method(
+            "microaggregation/word-microaggregation",
+            "WordMicroaggregation",
+            "groups of k users by the directory categories of the words they asked; random queries of each",
+            _K_USERS,
+            "taxonomy",
+            "directory",
+        ),
+        _method(
+            "suppression/click-graph-removal",
+            "ClickGraphRemoval",
+            "queries that point to a site, and those that join the query graph, left out",
+            "none",
+        ),
+        _method(
+            "generalization/clump",
+            "Clump",
+            "clusters of k similar users, each published as the concepts that all of its cluster have in common",
+            _K_CONCEPTS,
+            "concepts",
+            "taxonomy",
+        ),
+        _method(
+            "generalization/partition",
+            "Partition",
+            "users parted from the root of the taxonomy down, while k or more share the same concepts",
+            _K_CONCEPTS,
+            "concepts",
+            "taxonomy",
+        ),
+        _method(
+            "dp/semantic-dp",
+            "SemanticDp",
+            "each query replaced by one drawn near its meaning; as many rows per user as before",
+            "epsilon-differential privacy of the concepts of each user's queries",
+            "concepts",
+            "taxonomy",
+        ),
+        _method(
+            "dp/histogram-dp",
+            "HistogramDp",
+            "a noisy histogram of concepts for each user",
+            "epsilon-differential privacy of each user's queries",
+            "concepts",
+            "taxonomy",
+        ),
+        _method(
+            "dp/frequent-queries",
+            "FrequentQueries",
+            "a table of the queries that many users asked, with noisy counts; or the log of them",
+            "(epsilon, delta)-differential privacy of each user",
+        ),
+    ),
+    reserved=frozenset(STREAM_METHODS),
+)
+"""Methods that take a whole log, by name."""
+
+
+def method(name: str) -> Method:
+    """Find a method by its name; an unknown one is refused with the nearest."""
+    if name in STREAM_METHODS:
+        return STREAM_METHODS[name]
+    try:
+        return METHODS.find(name)
+    except UnknownNameError:
+        raise UnknownNameError.of("method", name, METHODS | STREAM_METHODS) from None
