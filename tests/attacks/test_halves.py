@@ -36,3 +36,8 @@ def test_click_rows_stay_with_their_event_when_others_come_in_between():
 def test_empty():
     first, second = halves(QueryLog.of([], []), RANDOM)
     assert len(first) == len(second) == 0
+
+
+def test_it_says_which_half_is_known():
+    assert halves(QueryLog.of(["u"], ["a"], times=[1]), RANDOM).which == "the earlier half of a person's log"
+    assert halves(QueryLog.of(["u"], ["a"]), RANDOM).which == "a random half of a person's log"

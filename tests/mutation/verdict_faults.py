@@ -101,4 +101,32 @@ VERDICTS = [
         "up = 0.0",
         "attacks/test_membership.py::test_worse_than_guessing_counts_as_guessing",
     ),
+    fault(
+        "limits: above a limit of 0 is not far above",
+        "evaluation/limits.py",
+        "return math.inf if limit == 0 and result.judged > 0 else 0.0",
+        "return 0.0",
+        "evaluation/test_limits.py",
+    ),
+    fault(
+        "halves: a random half is called the earlier",
+        "attacks/halves.py",
+        "'a random' if self.known.time is None else 'the earlier'",
+        "'the earlier'",
+        "attacks/test_halves.py",
+    ),
+    fault(
+        "Kolmogorov-Smirnov: as far apart is not counted",
+        "measures/against_bound.py",
+        "if abs(there) < apart:",
+        "if abs(there) <= apart:",
+        "measures/test_stream_measures.py",
+    ),
+    fault(
+        "classes: of equal logs another than the first is shown",
+        "releases/classes.py",
+        "number[np.argsort(first_user)] = np.arange(len(first_user))",
+        "number[np.argsort(-first_user)] = np.arange(len(first_user))",
+        "attacks/test_similarity.py",
+    ),
 ]

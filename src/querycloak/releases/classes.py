@@ -50,9 +50,8 @@ def class_of(published: QueryLog, *, ordered: bool = False) -> npt.NDArray[np.in
         words = _mixed(rows, key)
         sums[present, column] = np.add.reduceat(_mixed(words + position, key) if ordered else words, first)
     _, first_user, of = np.unique(sums, axis=0, return_index=True, return_inverse=True)
-    number = np.empty(
-        len(first_user), dtype=np.int64
-    )  # hashes have random keys: their order would be another each time
+    # by the first user: hashes have random keys, and their order would be another each time
+    number = np.empty(len(first_user), dtype=np.int64)
     number[np.argsort(first_user)] = np.arange(len(first_user))
     return number[of.ravel()]
 
