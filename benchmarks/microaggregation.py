@@ -1,6 +1,6 @@
 """Speed and memory of microaggregation on two cores.
 
-    python benchmarks/microaggregation.py [end growth reference blocks cost urls]
+    python benchmarks/microaggregation.py [end growth reference blocks cost urls last]
 
 The claims: 1,000 users with 56,000 queries from file to file in 10 s; 10,000 users with 30 concepts each, exactly, in
 60 s; time against the number of users no steeper than quadratic; 100 times the speed
@@ -32,8 +32,10 @@ from querycloak.measures.information_loss import information_loss
 from querycloak.methods.microaggregation._category_groups import group_by_categories, user_categories
 from querycloak.methods.microaggregation._group_settings import MdavSettings
 from querycloak.methods.microaggregation._grouping import group_bags
+from querycloak.methods.microaggregation._last_step import Asked, draw_entries
 from querycloak.methods.microaggregation._mdav import mdav
 from querycloak.randomness import Randomness
+from querycloak.texts.phrases import shared_texts
 
 ROOT = Path(__file__).parents[1]
 K = 5
@@ -159,7 +161,30 @@ def by_urls():
     print(f"  {clock}, {len(categories.category) / 10_000:.0f} categories a user")
 
 
+def last_step():
+    """Time what follows the grouping, which is at random here: texts that are shared, and the draw."""
+    print("\nlast step: shared texts, and the draw of the groups' texts, groups of 5 at random")
+    for users in (1000, 5000, 10_000):
+        made, taxonomy = qc.generate(users=users, queries=56 * users, seed=1), qc.load_taxonomy()
+        log, known = made.log, made.concepts.known()
+        with Clock() as counted:
+            shared = shared_texts(log, MdavSettings(k=K).rule, concepts=made.concepts, taxonomy=taxonomy)
+        events = np.flatnonzero(log.event)
+        group = Randomness(1).permutation(users) // K
+        asked = Asked(
+            events,
+            log.query[events],
+            group[log.user[events]],
+            np.searchsorted(events, known.row),
+            known.concept.astype(np.int64),
+        )
+        with Clock() as drawn:
+            draw_entries(asked, np.bincount(group), shared, taxonomy, Randomness(1))
+        print(f"  {users:>6,} users, {len(events):>9,} queries: texts {counted}; draw {drawn}")
+
+
 PARTS = {
+    "last": last_step,
     "end": end_to_end,
     "growth": growth,
     "reference": against_reference,

@@ -22,7 +22,7 @@ from querycloak.tasks.suite import prepare, score_tasks
 from querycloak.tasks.task import scaled
 
 METHODS = {
-    "pseudonyms only": ("sweep", {"min_query_users": 1, "identifiers": False}),
+    "pseudonyms only": ("sweep", {"as_in_paper": True}),
     "sweep, 5 people per text": ("sweep", {"min_query_users": 5}),
     "semantic-microaggregation": ("semantic-microaggregation", {"k": 5}),
     "plain-microaggregation": ("plain-microaggregation", {"k": 5}),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from querycloak.knowledge.directory import SiteDirectory
+from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.logs.query_log import QueryLog
+from querycloak.mapping.concept_log import ConceptLog
 
 INTERESTS = [
     ["tea", "green tea", "coffee shops", "cheap tea cups", "how to make coffee", "tea in london"],
@@ -31,6 +35,13 @@ def sample_directory() -> SiteDirectory:
     """A directory that lists the sites of `sample_log`, all but one."""
     paths = ["Top/Home/Tea", "Top/Sports/Water", "Top/Health/Medicine"]
     return SiteDirectory.of(["tea.example", "sport.example", "health.example"], paths)
+
+
+def no_meaning() -> dict[str, object]:
+    """What a method needs to know about the meaning of queries, where they have none."""
+    codes = np.zeros(0, dtype=np.int32)
+    concepts = ConceptLog(np.zeros(0, dtype=np.int64), codes, codes, codes)
+    return {"concepts": concepts, "taxonomy": Taxonomy.from_parents([-1], [["thing"]])}
 
 
 class Notes:

@@ -94,6 +94,7 @@ def test_the_example_reads_anonymizes_attacks_and_measures(run, tmp_path):
     assert json.loads(done.stdout)["measures"][0]["value"] == 1.0
 
 
+@pytest.mark.slow
 def test_its_format_is_recognised_named_and_refused_with_a_line(run, tmp_path):
     (tmp_path / "plain.txt").write_text(LOG)
     run("anonymize", "plain.txt", "-o", "out", "--method", "sweep", "--format", "logfmt")

@@ -42,7 +42,7 @@ def directory_log(records: int, categories: int = 20_000, seed: int = 1) -> Quer
 
 def figures(bench: Workbench, method: str, **settings: int) -> tuple[str, list[float]]:
     """Make, attack and measure one release; give the cells of its line, and the rates of the attackers."""
-    release = bench.anonymize(method, seed=1, **settings)
+    release = bench.anonymize(method, seed=1, as_in_paper=True, **settings)
     rates = [a.rate for a in bench.attack(release, ["stream-linkage"], seed=2)]
     scores = {s.measure: s.value for s in bench.measure(release, ["category-emd", "stream-flow"])}
     simple, full, activity = (f"{rate:.2%}" for rate in rates)

@@ -129,13 +129,22 @@ def anonymize(
     Methods and their settings, with defaults; `print(querycloak.describe_method("sweep"))` explains those of one:
 
     .. methods
-    sweep: min_query_users=1, identifiers=True, hash_tokens=False
-    semantic-microaggregation: k=5, min_query_users=1, refine=False, blocks='auto'
-    plain-microaggregation: k=5, min_query_users=1, refine=False, blocks='auto'
-    syntactic-microaggregation: k=5, min_query_users=1, refine=False
-    url-microaggregation: k=5, min_query_users=1, levels=5
-    word-microaggregation: k=5, min_query_users=1, levels=5
-    click-graph-removal: k=2, sites=2, min_query_users=1
+    sweep: min_query_users=None, rare=None, identifiers=None, famous=30, max_rows_per_user=None, kinds='none',
+        as_in_paper=False, keep='none', time_grain='day', hash_tokens=False
+    semantic-microaggregation: k=5, min_query_users=None, rare=None, identifiers=None, famous=30,
+        max_rows_per_user=None, kinds='none', as_in_paper=False, keep='none', time_grain='day', refine=False,
+        blocks='auto'
+    plain-microaggregation: k=5, min_query_users=None, rare=None, identifiers=None, famous=30, max_rows_per_user=None,
+        kinds='none', as_in_paper=False, keep='none', time_grain='day', refine=False, blocks='auto'
+    syntactic-microaggregation: k=5, min_query_users=None, rare=None, identifiers=None, famous=30,
+        max_rows_per_user=None, kinds='none', as_in_paper=False, keep='none', time_grain='day', refine=False
+    url-microaggregation: k=5, min_query_users=None, rare=None, identifiers=None, famous=30, max_rows_per_user=None,
+        kinds='none', as_in_paper=False, keep='none', time_grain='day', levels=5
+    word-microaggregation: k=5, min_query_users=None, rare=None, identifiers=None, famous=30, max_rows_per_user=None,
+        kinds='none', as_in_paper=False, keep='none', time_grain='day', levels=5
+    click-graph-removal: k=2, sites=2, min_query_users=None, rare=None, identifiers=None, famous=30,
+        max_rows_per_user=None, kinds='none', as_in_paper=False
+    policy: rules='google-2024'
     clump: k=5, search=10, order='decreasing', duplicates='keep', transactions='sets', choose='rise', leftovers='all',
         lcg='least', refine=False, passes=4
     partition: k=5
@@ -143,10 +152,13 @@ def anonymize(
         ledger=None
     histogram-dp: epsilon=1.0, per_user_queries=100, domain='topics', topics='paper', sensitivity='replace'
     frequent-queries: epsilon=2.302585092994046, delta=1e-05, per_user=1, count_share=0.5, output_form='table'
-    self-adjusting: k=10, depth=5, ids='new', unclassified='keep', separator='/', min_query_users=1,
-        identifiers=False, hold=0
-    fixed-depth: k=10, depth=5, ids='new', unclassified='keep', separator='/', min_query_users=1, identifiers=False
-    flat: k=10, depth=1, ids='new', unclassified='keep', separator='/', min_query_users=1, identifiers=False
+    self-adjusting: k=10, depth=5, ids='new', unclassified='keep', separator='/', min_query_users=None, rare=None,
+        identifiers=None, famous=30, max_rows_per_user=None, kinds='none', as_in_paper=False, max_phrases=10000000,
+        hold=0
+    fixed-depth: k=10, depth=5, ids='new', unclassified='keep', separator='/', min_query_users=None, rare=None,
+        identifiers=None, famous=30, max_rows_per_user=None, kinds='none', as_in_paper=False, max_phrases=10000000
+    flat: k=10, depth=1, ids='new', unclassified='keep', separator='/', min_query_users=None, rare=None,
+        identifiers=None, famous=30, max_rows_per_user=None, kinds='none', as_in_paper=False, max_phrases=10000000
     .. end of methods
 
     >>> log = QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])

@@ -26,9 +26,11 @@ class SettingDescription:
     default: Any
     """`dataclasses.MISSING` = it must be given"""
     help: str
+    shown: str = ""
+    """the default in words, where it follows from other settings"""
 
     def __str__(self) -> str:
-        default = "" if self.default is MISSING else f" = {self.default!r}"
+        default = "" if self.default is MISSING else f" = {self.shown or repr(self.default)}"
         return f"{self.name}: {self.type.__name__}{default}\n    {self.help}"
 
 
@@ -76,7 +78,8 @@ def describe_method(name: str) -> MethodDescription:
 
 def _describe(entry: Method) -> MethodDescription:
     settings = [
-        SettingDescription(s["name"], s["type"], s["default"], s["help"]) for s in describe_settings(entry.settings)
+        SettingDescription(s["name"], s["type"], s["default"], s["help"], s["shown"])
+        for s in describe_settings(entry.settings)
     ]
     takes = tuple(need for need in KNOWLEDGE if need in entry.needs or (need == "taxonomy" and "paths" in entry.needs))
     return MethodDescription(

@@ -23,7 +23,7 @@ import operator
 import sys
 import types
 import typing
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass
 from typing import Any, Self, cast
 
 from querycloak.errors import ParameterError, UnknownNameError
@@ -45,9 +45,13 @@ def setting(
     above: float | None = None,
     below: float | None = None,
     choices: tuple[str, ...] | None = None,
+    shown: str = "",
 ) -> T:
-    """Return a field of a settings class: its default, one line of help, and the values that are allowed."""
-    metadata = {"help": help, "minimum": minimum, "above": above, "below": below, "choices": choices}
+    """Return a field of a settings class: its default, one line of help, and the values that are allowed.
+
+    `shown` says in words what the default is, where it follows from other settings and is None here.
+    """
+    metadata = {"help": help, "minimum": minimum, "above": above, "below": below, "choices": choices, "shown": shown}
     return field(default=default, metadata=metadata)
 
 
@@ -101,12 +105,13 @@ def _documentation(cls: type[Settings]) -> str:
 
     This runs before `@dataclass` has seen the class, so the fields that it adds are still plain attributes.
     """
-    inherited = {f.name: (f.type, f) for f in fields(cls)}
+    bases = [base for base in reversed(cls.__mro__[1:]) if is_dataclass(base)]  # in the order of `@dataclass`
+    inherited = {f.name: (f.type, f) for base in bases for f in fields(base)}
     added = {name: (kind, cls.__dict__.get(name)) for name, kind in inspect.get_annotations(cls).items()}
     lines = []
     for name, (kind, given) in (inherited | added).items():
         if isinstance(given, Field):
-            default = "" if given.default is MISSING else f" = {given.default!r}"
+            default = "" if given.default is MISSING else f" = {given.metadata.get('shown') or repr(given.default)}"
             choices = given.metadata.get("choices")
             allowed = ", ".join(choices) if choices else _bounds(given.metadata)
             help_text = given.metadata.get("help", "")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from sample_releases import distinct_log, queries_of, release_of
@@ -110,3 +112,18 @@ def test_logs_without_times_and_people_with_one_event():
     result = attacked(published_as_asked(log), log)
     assert result.targets == 18  # of five nothing is known
     assert result.rate > 0.9
+
+
+def test_of_too_many_pairs_a_sample_of_the_people_is_attacked(monkeypatch):
+    module = sys.modules["querycloak.attacks.learned_linkage"]
+    monkeypatch.setattr(module, "LEAST_ATTACKED", 3)
+    monkeypatch.setattr(module, "PAIRS", 10 * 60)
+    result = attacked(published_as_asked(LOG))
+    assert result.rate == 1.0
+    assert result.targets == 10
+    assert result.details["people of whom these are a sample"] == 60
+    monkeypatch.setattr(module, "PAIRS", 1)
+    monkeypatch.setattr(module, "LEAST_TO_LEARN_FROM", 4)
+    result = attacked(published_as_asked(LOG))
+    assert result.targets == 3
+    assert result.details["people learned from"] == 4

@@ -8,6 +8,7 @@ from reference.attack import chance_of_match as reference_chance
 
 from querycloak.arrays.ragged import Ragged
 from querycloak.attacks.matching import chance_of_match, code_words, count_features, expand
+from querycloak.attacks.published_ids import PublishedIds
 
 BAG = st.dictionaries(st.integers(0, 5), st.integers(1, 3), max_size=4)
 
@@ -22,7 +23,7 @@ def rows_of(users):
 def test_equals_the_reference_implementation(known, published, cosine):
     owner = [i % len(published) for i in range(len(known))]
     ours = chance_of_match(
-        rows_of(known), rows_of(published), np.array(owner, dtype=np.int32), 6, cosine=cosine
+        rows_of(known), rows_of(published), PublishedIds.one_each(np.array(owner, dtype=np.int32)), 6, cosine=cosine
     ).tolist()
     reference = reference_chance(known, published, owner, cosine=cosine)
     if cosine:
@@ -35,13 +36,19 @@ def test_equals_the_reference_implementation(known, published, cosine):
 def test_equal_bags_tie_exactly_also_with_cosine():
     bag = {0: 3, 1: 1, 4: 2}
     chance = chance_of_match(
-        rows_of([{0: 1, 4: 5}]), rows_of([bag, {2: 1}, bag, bag]), np.array([2], dtype=np.int32), 6, cosine=True
+        rows_of([{0: 1, 4: 5}]),
+        rows_of([bag, {2: 1}, bag, bag]),
+        PublishedIds.one_each(np.array([2], dtype=np.int32)),
+        6,
+        cosine=True,
     )
     assert chance.tolist() == [1 / 3]
 
 
 def test_nothing_in_common_is_a_blind_guess():
-    chance = chance_of_match(rows_of([{5: 1}]), rows_of([{0: 1}] * 4), np.array([1], dtype=np.int32), 6, cosine=True)
+    chance = chance_of_match(
+        rows_of([{5: 1}]), rows_of([{0: 1}] * 4), PublishedIds.one_each(np.array([1], dtype=np.int32)), 6, cosine=True
+    )
     assert chance.tolist() == [0.25]
 
 

@@ -128,6 +128,7 @@ def test_different_scores_are_brought_to_one_scale():
 def test_every_kind_of_release(method):
     bench = Workbench(sample_log(users=40))
     settings = {"epsilon": 20.0, "delta": 0.1, "per_user": 5} if method == "frequent-queries" else {}
+    settings |= {"as_in_paper": True} if method == "self-adjusting" else {}
     found = bench.try_attacks(bench.anonymize(method, seed=1, **settings), ["membership"], seed=1)
     assert [r.attack for r in found.results] == ["membership", "membership, 1 % false positives"]
     assert all(r.low <= r.rate <= r.high for r in found.results)

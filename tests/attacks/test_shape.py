@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
+import polars as pl
 import pytest
 from reference.shapes import log_ratio
 from sample_releases import queries_of, release_of
@@ -11,9 +16,12 @@ from querycloak.attacks._shape_kernels import Sequences, add_log_ratios
 from querycloak.attacks.halves import halves
 from querycloak.attacks.result import CannotAttackError
 from querycloak.attacks.shape import shape, window
-from querycloak.attacks.shape_match import ShapeMatch, rows_of
+from querycloak.attacks.shape_match import PER_LOG, ShapeMatch, rows_of
+from querycloak.attacks.targets import find_targets
 from querycloak.logs.query_log import QueryLog
 from querycloak.randomness import Randomness
+from querycloak.releases.columns import rounded
+from querycloak.releases.release import LogRelease, Truth
 
 RANDOM = Randomness(1)
 LOG = shaped_log()
@@ -119,7 +127,9 @@ def test_times_of_day_and_gaps_count_where_they_are_published():
     np.testing.assert_allclose(rates(plain, log, NoTrialsByHand())["whole log"], 1 / 12)
     timed = QueryLog(log.user, log.users, log.query, log.queries, time=log.time)
     release = type(plain)(timed, plain.statement, type(plain.truth)(np.arange(12, dtype=np.int32)))
-    assert rates(release, log, NoTrialsByHand())["whole log"] == 1.0
+    found = rates(release, log, NoTrialsByHand())
+    assert found["whole log, with columns"] == 1.0
+    np.testing.assert_allclose(found["whole log"], 1 / 12)
 
 
 def test_windows_are_consecutive_and_whole():
@@ -168,3 +178,82 @@ def test_one_person_and_people_with_one_event(times):
 def test_an_empty_release_cannot_be_attacked():
     with pytest.raises(CannotAttackError):
         attacked(release_of(LOG, [], []))
+
+
+def with_columns(log, grain="", **columns):
+    """Publish a log as it is, with columns next to the text."""
+    plain = published_as_asked(log)
+    table = QueryLog(log.user, log.users, log.query, log.queries, **columns)
+    said = replace(plain.statement, time_grain=grain)
+    return LogRelease(table, said, Truth(np.arange(len(log.users), dtype=np.int32)))
+
+
+def test_rows_per_day_count_where_days_are_published():
+    """All ask as often, in the same words and on as many days; how many on which day differs."""
+    draw = np.random.default_rng(2)
+    days = [d for _ in range(30) for d in np.sort(draw.choice(np.repeat(np.arange(12), 9), 40, replace=False)).tolist()]
+    users = [f"u{u:02}" for u in range(30) for _ in range(40)]
+    log = QueryLog.of(users, ["tea"] * len(users), times=[86_400 * d + 7 * i for i, d in enumerate(days)])
+    np.testing.assert_allclose(rates(published_as_asked(log), log, NoTrialsByHand())["whole log"], 1 / 30)
+    release = with_columns(log, "day", time=rounded(log.time, "day"))
+    found = attacked(release, log, NoTrialsByHand())["shape, whole log, with columns"]
+    assert found.rate == 1.0
+    assert "rows per day" in found.knows
+    alone = rows_of(release.log, timed=True)
+    assert alone[4, 0] == np.log(days[:40].count(days[0]))
+
+
+@pytest.mark.parametrize("by", ["url", "rank"])
+def test_clicks_and_ranks_count_where_they_are_published(by):
+    draw = np.random.default_rng(4)
+    n = 30 * 24
+    users = [f"u{u:02}" for u in range(30) for _ in range(24)]
+    hit = draw.random(n) < (0.5 if by == "url" else 1.0)
+    log = QueryLog.of(users, ["tea"] * n, times=list(range(n)), urls=["a.example" if h else None for h in hit])
+    log = replace(log, rank=np.where(hit, draw.integers(1, 9, n) if by == "rank" else 1, -1).astype(np.int32))
+    release = with_columns(log, url=log.url, urls=log.urls, rank=log.rank)
+    found = attacked(release, log, NoTrialsByHand())["shape, whole log, with columns"]
+    assert found.rate > 0.95
+    assert "clicks and ranks" in found.knows
+
+
+def test_a_column_that_misleads_is_left_out_once():
+    """Published clicks have nothing to do with those that are known; words per row find everybody all the same."""
+    draw = np.random.default_rng(5)
+    known = replace(LOG, url=draw.integers(-1, 1, len(LOG)).astype(np.int32), urls=pl.Series(["a.example"]))
+    release = with_columns(LOG, url=draw.integers(-1, 1, len(LOG)).astype(np.int32), urls=pl.Series(["a.example"]))
+    found = rates(release, known, NoTrialsByHand())
+    assert found["whole log"] == 1.0
+    assert list(found)[:2] == ["whole log", "whole log, with columns"]
+
+
+def test_where_all_take_too_long_a_sample_is_attacked(monkeypatch):
+    module = sys.modules["querycloak.attacks.shape"]
+    monkeypatch.setattr(module, "FEWEST", 4)
+    monkeypatch.setattr(module, "WORK_OF_A_SHARE", 1.0)
+    release = published_as_asked(LOG)
+    everybody = attacked(release)["shape, whole log"]
+    assert everybody.targets == len(LOG.users)  # there are few, so that none is left out
+    monkeypatch.setattr(module, "find_targets", partial(find_targets, most=10))
+    found = attacked(release)
+    for name in ("shape, whole log", "shape, half known"):
+        assert found[name].targets == 4
+        assert found[name].details["people of whom these are a sample"] == len(LOG.users)
+    assert found["shape, whole log"].rate == 1.0
+
+
+@pytest.mark.parametrize("part", [1.0, 0.5, None])
+def test_the_work_is_what_the_comparison_multiplies(part):
+    rng = np.random.default_rng(5)
+    published = QueryLog.of(
+        [f"u{u}" for u, n in enumerate((1, 4, 4, 30, 90)) for _ in range(n)],
+        [f"a {'b ' * k}" for k in rng.integers(5, size=129)],
+    )
+    match = ShapeMatch.of(
+        Ragged.of_lists([[0, 1, 2], [], list(range(45))], np.int64), rng.random((1, 50)), published, part
+    )
+    theirs = [1, 4, 4, 30, 90]
+    for ours, work in zip((3, 0, 45), match.work(), strict=True):
+        likely = match._row_counts(np.array([ours]), np.array(theirs))[0]
+        near = [n for n, value in zip(theirs, likely, strict=True) if value >= likely.max() - 50]
+        assert work == sum(min(ours, n) * (abs(ours - n) + 1) + PER_LOG for n in near)

@@ -7,8 +7,11 @@ from reference.cosines import cosine_sum, grams
 from sample_releases import distinct_log, queries_of, release_of
 from samples import sample_log
 
+from querycloak.arrays.ragged import Ragged
 from querycloak.attacks import similarity
+from querycloak.attacks._similarity_kernels import Weighted, add_cosines
 from querycloak.attacks.grams import code_grams
+from querycloak.attacks.published_ids import PublishedIds
 from querycloak.attacks.similarity import Similarity, chance_of_best
 from querycloak.evaluation.workbench import Workbench
 from querycloak.logs.query_log import QueryLog
@@ -85,11 +88,40 @@ def test_concepts_are_one_more_space():
 
 def test_guesses_are_shared_among_the_best():
     scores = np.array([[1.0, 3.0, 3.0], [0.0, 0.0, 0.0], [1.0, 2.0, 5.0]])
-    assert chance_of_best(scores, np.array([1, 0, 0], dtype=np.int32)).tolist() == [0.5, 1 / 3, 0.0]
+    assert chance_of_best(scores, PublishedIds.one_each(np.array([1, 0, 0], dtype=np.int32))).tolist() == [
+        0.5,
+        1 / 3,
+        0.0,
+    ]
 
 
 def test_an_empty_release_has_no_scores():
     log = sample_log(users=2, queries=2)
     found = Similarity.of(log, release_of(log, [], []))
     assert found.scores(log, np.arange(2, dtype=np.int32)).shape == (2, 0)
-    assert chance_of_best(np.zeros((2, 0)), np.zeros(2, dtype=np.int32)).tolist() == [0, 0]
+    assert chance_of_best(np.zeros((2, 0)), PublishedIds.one_each(np.zeros(2, dtype=np.int32))).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("logs", [1, 7])
+def test_cosines_are_sums_in_the_order_of_the_features(logs):
+    """Whole and in blocks the sums are the same to the last bit: single precision, one feature after the other."""
+    rng = np.random.default_rng(logs)
+    known, published = (rng.random((n, 20)).astype(np.float32) * (rng.random((n, 20)) < 0.4) for n in (4, logs))
+    wanted = np.zeros((4, logs))
+    for p, log in np.ndindex(4, logs):
+        total = np.float32(0)
+        for feature in np.flatnonzero(known[p]):
+            total += np.float32(known[p, feature] * published[log, feature])
+        wanted[p, log] = 0.5 + float(total)
+    for step in (1, 3, logs):
+        out = np.full((4, logs), 0.5)
+        for first in range(0, logs, step):
+            block = published[first : first + step]
+            add_cosines(out, _rows(known), _rows(block.T), first, len(block))
+        np.testing.assert_array_equal(out, wanted)
+
+
+def _rows(dense: np.ndarray) -> Weighted:
+    """Lay out what is not 0, row by row."""
+    rows = Ragged.of_lists([np.flatnonzero(row).tolist() for row in dense], np.int32)
+    return Weighted(rows.start.astype(np.int32), rows.values, dense[rows.owner, rows.values])

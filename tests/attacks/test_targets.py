@@ -16,7 +16,7 @@ def test_targets_are_the_published_people_with_known_queries():
     known = log.take(log.user != 2)
     found = find_targets(known, release, RANDOM)
     assert found.people.tolist() == [1, 3]
-    assert found.owner.tolist() == [1, 0]
+    assert found.owner.single.tolist() == [1, 0]
     assert found.not_published == 3
     assert found.details == {"people not published": 3.0}
 
@@ -41,3 +41,10 @@ def test_a_sample_is_drawn_from_all():
     assert (np.diff(drawn) > 0).all()
     assert 0.4 < (drawn >= 1.5 * MOST_TARGETS).mean() < 0.6
     assert sample(people[:5], RANDOM).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_sample_says_of_how_many():
+    log = distinct_log(users=6, queries=2)
+    found = find_targets(log, release_of(log, queries_of(log), list(range(6))), RANDOM, most=4)
+    assert len(found) == 4
+    assert found.details == {"people of whom these are a sample": 6.0}

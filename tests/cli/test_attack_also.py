@@ -20,7 +20,7 @@ def made(tmp_path):
     """A log, and two releases of it with their truths."""
     log = make_log(tmp_path / "log.tsv")
     for name, k in (("a", 3), ("b", 2)):
-        words = ("--method", "plain-microaggregation", "--k", k, "--truth", tmp_path / f"{name}.truth")
+        words = ("--method", "plain-microaggregation", "--k", k, "--as-in-paper", "--truth", tmp_path / f"{name}.truth")
         done = querycloak("anonymize", log, "-o", tmp_path / f"{name}.tsv", *words)
         assert done.returncode == 0, done.stderr
     return tmp_path

@@ -16,8 +16,8 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("check")
     qc.write_generated(qc.generate(users=80, queries=2400, seed=5), folder / "log.tsv")
     for name, words in {
-        "groups": ["plain-microaggregation", "--k", "4"],
-        "seeded": ["plain-microaggregation", "--k", "4", "--seed", "3"],
+        "groups": ["plain-microaggregation", "--k", "4", "--as-in-paper"],
+        "seeded": ["plain-microaggregation", "--k", "4", "--as-in-paper", "--seed", "3"],
     }.items():
         truth = ["--truth", folder / f"{name}.truth"]
         done = querycloak("anonymize", folder / "log.tsv", "-o", folder / f"{name}.tsv", "-m", *words, *truth)
@@ -35,7 +35,7 @@ def test_texts_of_single_people_are_not_released(made, tmp_path):
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.startswith("DO NOT RELEASE: ")
     assert "texts that one person alone asked" in done.stdout.splitlines()[0]
-    assert "raise --min-query-users" in done.stdout
+    assert "leave out --as-in-paper" in done.stdout
     assert "DO NOT RELEASE" in (tmp_path / "page.html").read_text()
 
 
@@ -111,7 +111,9 @@ def test_mistakes_get_one_sentence(made, tmp_path):
     refused(check(made, "groups", "-o", made / "log.tsv"), "choose another output")
     one = tmp_path / "one.tsv"
     one.write_text("user\tquery\n" + "".join(f"ann\tgreen tea number {i}\n" for i in range(4)))
-    done = querycloak("anonymize", one, "-o", tmp_path / "o.tsv", "-m", "sweep", "--truth", tmp_path / "o.truth")
+    done = querycloak(
+        "anonymize", one, "-o", tmp_path / "o.tsv", "-m", "sweep", "--as-in-paper", "--truth", tmp_path / "o.truth"
+    )
     assert done.returncode == 0, done.stderr
     refused(querycloak("check", one, tmp_path / "o.tsv", "--truth", tmp_path / "o.truth"), "one user")
     refused(querycloak("attack", one, tmp_path / "o.tsv", "--truth", tmp_path / "o.truth"), "one user")

@@ -59,7 +59,7 @@ def test_a_release_is_for_something(made, tasks):
 def test_one_user_has_nobody_to_hide_among(made, command):
     log = made / "one.tsv"
     api.write_log(QueryLog.of(["ann"] * 3, ["tea", "milk", "cups"], times=[1, 2, 3]), log)
-    words = ("--method", "sweep", "--truth", made / "one.truth")
+    words = ("--method", "sweep", "--as-in-paper", "--truth", made / "one.truth")
     assert querycloak("anonymize", log, "-o", made / "one.out.tsv", *words).returncode == 0
     done = querycloak(command, log, made / "one.out.tsv", "--truth", made / "one.truth")
     refused(done, "there is nobody to hide among")

@@ -102,6 +102,7 @@ def test_a_request_to_end_has_its_own_code(folder):
     assert (code, errors.splitlines()[-1]) == (143, "querycloak: terminated; nothing was written.")
 
 
+@pytest.mark.slow
 def test_a_run_in_the_background_of_a_script_ignores_ctrl_c(folder):
     """A shell starts such a process with SIGINT ignored, and so it stays."""
     words = f"{sys.executable} -m querycloak generate --users 20 --queries 200 -o small.tsv"

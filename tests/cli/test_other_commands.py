@@ -27,6 +27,7 @@ def test_help_teaches_and_loads_nothing_heavy():
     assert loaded.stdout.strip().endswith("[]")
 
 
+@pytest.mark.slow
 def test_a_method_loads_no_statistics_and_no_templates(tmp_path):
     log = tmp_path / "log.tsv"
     log.write_text("user\tquery\n" + "".join(f"u{i % 9}\tquery {i % 5}\n" for i in range(90)))

@@ -74,6 +74,7 @@ def test_parquet_has_times_of_its_own(log, tmp_path):
     assert pl.read_parquet(tmp_path / "o.parquet").schema["time"] == pl.Datetime("us")
 
 
+@pytest.mark.slow
 def test_a_dash_is_standard_output(log, tmp_path):
     words = ["anonymize", log, "-m", "sweep", "--min-query-users", 3, "--seed", 1]
     done = querycloak_process(*words, "-o", "-", cwd=tmp_path)
@@ -85,6 +86,7 @@ def test_a_dash_is_standard_output(log, tmp_path):
     assert not (tmp_path / "-").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["-", "/dev/stdout"])
 def test_the_statement_of_what_goes_to_standard_output(log, tmp_path, output):
     out, statement = tmp_path / "got.tsv", tmp_path / "got.tsv.statement.json"
@@ -94,6 +96,7 @@ def test_the_statement_of_what_goes_to_standard_output(log, tmp_path, output):
     assert len(qc.read_release(out).log) == len(ROWS)
 
 
+@pytest.mark.slow
 def test_a_named_pipe(log, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -106,6 +109,7 @@ def test_a_named_pipe(log, tmp_path):
     assert pipe.is_fifo()
 
 
+@pytest.mark.slow
 def test_generate_to_standard_output(tmp_path):
     done = querycloak_process("generate", "--users", 5, "--queries", 40, "--seed", 1, "-o", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

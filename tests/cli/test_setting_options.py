@@ -40,8 +40,8 @@ def test_values_are_converted_and_only_those_given_are_there():
     ("words", "settings"),
     [
         (["-m", "sweep", "--min-query-users=5"], {"min_query_users": 5}),
-        (["-msweep", "--no-identifiers"], {"identifiers": False}),
-        (["--method=sweep", "--identifiers", "--hash-tokens"], {"identifiers": True, "hash_tokens": True}),
+        (["-msweep", "--no-hash-tokens"], {"hash_tokens": False}),
+        (["--method=sweep", "--identifiers", "keep", "--hash-tokens"], {"identifiers": "keep", "hash_tokens": True}),
         (["--min-query-users", "2", "--min-query-users", "3", "-m", "sweep"], {"min_query_users": 3}),
         (["-m", "clump", "--k=3", "--no-refine", "--order", "random"], {"k": 3, "refine": False, "order": "random"}),
         (["-m", "histogram-dp", "--epsilon", "0.5"], {"epsilon": 0.5}),
@@ -57,7 +57,7 @@ def test_forms_of_options(words, settings):
     [
         (MethodCommand, ["-m", "sweep", "--min-query-user", "5"], ["'--min-query-user'", "mean '--min-query-users'"]),
         (MethodCommand, ["-m", "sweep", "--min", "5"], ["no option", "'--min'"]),
-        (MethodCommand, ["-m", "sweep", "--k", "5"], ["--k is an option of", "sweep has: --hash-tokens"]),
+        (MethodCommand, ["-m", "sweep", "--k", "5"], ["--k is an option of", "sweep has: --as-in-paper"]),
         (MethodCommand, ["-m", "sweep", "--no-refine"], ["--no-refine is an option of"]),
         (MethodCommand, ["-m", "sweep", "--min-query-users", "x"], ["--min-query-users must be an integer, got 'x'"]),
         (MethodCommand, ["-m", "histogram-dp", "--epsilon=x"], ["--epsilon must be a number, got 'x'"]),

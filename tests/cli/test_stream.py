@@ -25,8 +25,9 @@ def log(tmp_path):
 
 
 def start(*words, **options):
+    """Start a run of texts as they are: these tests are about when and where records leave."""
     return subprocess.Popen(
-        [sys.executable, "-m", "querycloak", "stream", *words],
+        [sys.executable, "-m", "querycloak", "stream", "--as-in-paper", *words],
         stdin=subprocess.PIPE,
         stdout=options.pop("stdout", subprocess.PIPE),
         stderr=subprocess.PIPE,
@@ -41,7 +42,11 @@ def test_file_to_file(log, tmp_path):
     assert done.returncode == 0, done.stderr
     assert f"{len(rows()):,} records in" in done.stderr
     stats = json.loads((tmp_path / "stats.json").read_text())
-    assert stats["records in"] == stats["records out"] + stats["records waiting"] == len(rows())
+    kept_back = sum(stats["records not published"].values())
+    assert stats["records in"] == stats["records out"] + stats["records waiting"] + kept_back == len(rows())
+    assert stats["published as phrases"] > 0.9 * stats["records out"] > 0  # each query is asked once
+    assert f"{stats['published as phrases']:,} published as phrases" in done.stderr
+    assert stats["phrases counted"] > 0 < stats["phrase bytes"]
     assert sum(stats["waiting users per level"]) == stats["records waiting"]
     for name in ("mean delay", "records per second", "mean size of the query bags", "peak memory bytes"):
         assert stats[name] > 0
@@ -67,16 +72,18 @@ def test_the_other_methods(log, tmp_path, method):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_pipe(log, tmp_path):
     with log.open("rb") as file:
         done = subprocess.run(
-            [sys.executable, "-m", "querycloak", "stream", "--k", "3", "--statement", tmp_path / "s.json"],
+            [sys.executable, "-m", "querycloak", "stream", "--as-in-paper", "--k=3", f"--statement={tmp_path}/s.json"],
             stdin=file, capture_output=True, check=True, timeout=120,
         )  # fmt: skip
     assert len(read_back(done.stdout, "tsv")) > 0.96 * len(rows())
     assert json.loads((tmp_path / "s.json").read_text())["statement"]["settings"]["k"] == 3
 
 
+@pytest.mark.slow
 def test_a_live_stream_gives_what_can_leave_and_ends_on_ctrl_c():
     """What `tail -f` does: lines now and then, and no end."""
     process = start("--k", "2", "--depth", "1", "--max-wait", "0.2")
@@ -101,6 +108,7 @@ def test_a_live_stream_gives_what_can_leave_and_ends_on_ctrl_c():
     assert b"stopped: 12 records in, 10 out, 2 waiting" in errors
 
 
+@pytest.mark.slow
 def test_a_service_that_is_stopped_has_not_failed(tmp_path):
     process = start("--k", "2", "--depth", "1", "--max-wait", "0.2", "--statement", "s.json", cwd=tmp_path)
     process.stdin.write(b"user\tquery\tcategory\n" + b"".join(b"u%d\tq\tA\n" % i for i in range(6)))
@@ -113,6 +121,7 @@ def test_a_service_that_is_stopped_has_not_failed(tmp_path):
     assert json.loads((tmp_path / "s.json").read_text())["statement"]["counts_out"]["rows"] == 4
 
 
+@pytest.mark.slow
 def test_a_named_pipe_as_output(log, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     process = start("--k", "3", "-i", log, "-o", tmp_path / "pipe")
@@ -123,6 +132,7 @@ def test_a_named_pipe_as_output(log, tmp_path):
     assert not (tmp_path / "pipe.statement.json").exists()
 
 
+@pytest.mark.slow
 def test_a_live_stream_lets_out_what_came_before_a_bad_line(tmp_path):
     words = ["--statement", "s.json", "--stats", "stats.json", "--truth", "truth.tsv"]
     process = start("--k", "2", "--depth", "1", "--max-wait", "5", *words, cwd=tmp_path)
@@ -150,7 +160,7 @@ def test_figures_on_the_way(tmp_path, monkeypatch):
     monkeypatch.setattr(summary, "write_text", look)
     (tmp_path / "log.tsv").write_bytes(as_tsv(rows()))
     words = ["-i", tmp_path / "log.tsv", "-o", tmp_path / "out.tsv", "--stats", tmp_path / "s.json"]
-    assert querycloak("stream", *words).returncode == 0
+    assert querycloak("stream", *words, "--as-in-paper").returncode == 0
     stats = [s for s in seen if "records in" in s]
     assert len(stats) > 5
     assert [s["finished"] for s in stats] == [False] * (len(stats) - 1) + [True]
@@ -158,6 +168,7 @@ def test_figures_on_the_way(tmp_path, monkeypatch):
     assert [s["records in"] for s in stats] == sorted(s["records in"] for s in stats)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 def test_a_file_that_was_not_read_to_its_end_is_no_success(tmp_path):
     data = "user\tquery\n" + "".join(f"u{i % 99}\tsome words {i}\n" for i in range(400_000))
@@ -182,8 +193,9 @@ def test_a_failed_run_leaves_no_statement_of_an_earlier_one(log, tmp_path):
     assert statement["counts_in"]["rows"] == 1
 
 
+@pytest.mark.slow
 def test_a_dash_is_standard_input_and_output(log):
-    words = [sys.executable, "-m", "querycloak", "stream", "--k", "3", "-i", "-", "-o", "-"]
+    words = [sys.executable, "-m", "querycloak", "stream", "--as-in-paper", "--k", "3", "-i", "-", "-o", "-"]
     with log.open("rb") as file:
         done = subprocess.run(words, stdin=file, capture_output=True, check=True, timeout=120)
     assert len(read_back(done.stdout, "tsv")) > 0.96 * len(rows())
@@ -215,6 +227,7 @@ def read_some(process, lines):
     return data.splitlines()
 
 
+@pytest.mark.slow
 def test_a_live_stream_stopped_before_its_first_line():
     process = start("--k", "2")
     time.sleep(3)
@@ -224,6 +237,7 @@ def test_a_live_stream_stopped_before_its_first_line():
     assert process.returncode in {0, 143}  # the latter where it had not begun to listen
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(log):
     read, write = os.pipe()
     process = start("--k", "3", "--depth", "2", "--quiet", stdout=write)
@@ -269,6 +283,7 @@ def test_mistakes(log, tmp_path):
     assert querycloak("stream", "-i", bad, "-o", out, "--on-error", "skip").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_sweep_over_k_and_depth(log, tmp_path):
     done = querycloak(
         "compare", log, "--methods", "self-adjusting", "--grid", "k=2,5 depth=1,2", "-o", tmp_path / "comparison"

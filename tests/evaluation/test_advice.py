@@ -38,6 +38,7 @@ def exposed(own=0.0, identifiers=0.0, **more):
         "identifier_texts": int(identifiers > 0),
         "unknown_texts": 0,
         "own_value_shares": {},
+        "own_moment_share": None,
     }
     return SimpleNamespace(not_counted=(), **{**plain, **counts, **more})
 
@@ -207,7 +208,24 @@ def test_where_the_interval_alone_is_too_wide_no_setting_is_to_blame():
     assert "too few" not in real.says
 
 
-def test_own_texts_that_are_left_with_rare_queries_left_out_are_labels():
+def test_own_texts_where_texts_of_more_people_are_promised():
     r = run(exposure=exposed(own=0.5))
     r = dataclasses.replace(r, statement=dataclasses.replace(r.statement, text_users=20))
-    assert "labels of rare concepts" in judge(r, LIMITS, TASKS).failed[0].change
+    assert "its statement promises texts of 20 people" in judge(r, LIMITS, TASKS).failed[0].change
+
+
+@pytest.mark.parametrize(
+    ("settings", "own", "identifiers"),
+    [
+        ({"as_in_paper": True, "rare": "keep", "identifiers": "keep"}, "leave out --as-in-paper", "leave out --as-in"),
+        ({"rare": "keep", "identifiers": "drop"}, "--rare phrase", "--rare phrase"),
+        ({"rare": "phrase", "identifiers": "keep"}, "raise --min-query-users to 5", "--identifiers drop"),
+        ({"identifiers": False}, "raise --min-query-users to 5", "--identifiers drop"),
+    ],
+)
+def test_settings_that_publish_rare_texts_or_identifiers_are_what_is_to_change(settings, own, identifiers):
+    r = run(exposure=exposed(own=0.5, identifiers=0.5))
+    said = dataclasses.replace(r.statement, settings={"min_query_users": 1, **settings})
+    changes = [c.change for c in judge(dataclasses.replace(r, statement=said), LIMITS, TASKS).failed]
+    assert own in changes[0]
+    assert identifiers in changes[1]

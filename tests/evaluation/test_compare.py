@@ -29,6 +29,7 @@ def numbers(path):
     return found
 
 
+@pytest.mark.slow
 def test_runs_attacks_measures_and_writes_three_files(tmp_path):
     found = compare(Workbench(sample_log()), PLANS, tmp_path)
     write_report(found, tmp_path)
@@ -41,6 +42,7 @@ def test_runs_attacks_measures_and_writes_three_files(tmp_path):
     assert (tmp_path / "report.html").stat().st_size < 5_000_000
 
 
+@pytest.mark.slow
 def test_the_same_command_goes_on_where_it_stopped(tmp_path):
     first = compare(Workbench(sample_log()), PLANS[:2], tmp_path / "a")
     stamps = {p: p.stat().st_mtime_ns for p in (tmp_path / "a" / "runs").iterdir()}
@@ -60,6 +62,7 @@ def test_a_damaged_run_is_run_again(tmp_path):
     assert json.loads(kept.read_bytes())["name"] == "pseudonyms only"
 
 
+@pytest.mark.slow
 def test_another_log_or_seed_is_another_run(tmp_path):
     compare(Workbench(sample_log()), PLANS[:1], tmp_path)
     compare(Workbench(sample_log(users=23)), PLANS[:1], tmp_path)
@@ -68,10 +71,14 @@ def test_another_log_or_seed_is_another_run(tmp_path):
 
 
 def test_a_method_that_breaks_says_why_and_the_others_go_on(tmp_path, monkeypatch):
-    def broken(*_, **__):
-        raise ZeroDivisionError("secret query")
+    right = sys.modules["querycloak.texts.phrases"].shared_texts
 
-    monkeypatch.setattr(sys.modules["querycloak.methods.suppression.sweep"], "find_identifiers", broken)
+    def broken(log, rule, **needs):
+        if rule.rare != "keep":
+            raise ZeroDivisionError("secret query")
+        return right(log, rule, **needs)
+
+    monkeypatch.setattr(sys.modules["querycloak.methods.suppression.sweep"], "shared_texts", broken)
     found = compare(Workbench(sample_log()), PLANS, tmp_path)
     write_report(found, tmp_path)
     assert found.runs[0].error is None
@@ -96,6 +103,7 @@ def test_nothing_to_compare(tmp_path, log, message):
         compare(Workbench(log), PLANS, tmp_path)
 
 
+@pytest.mark.slow
 def test_limits_and_tasks_judge_what_was_found_before(tmp_path):
     compare(Workbench(sample_log()), PLANS[:2], tmp_path)
     stamps = {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").iterdir()}
@@ -108,6 +116,7 @@ def test_limits_and_tasks_judge_what_was_found_before(tmp_path):
         compare(Workbench(sample_log()), PLANS[:1], tmp_path, tasks=("session",))
 
 
+@pytest.mark.slow
 def test_a_log_on_which_all_runs_are_bad_says_so(tmp_path):
     found = compare(Workbench(sample_log()), PLANS, tmp_path)
     assert found.advice.publish is None

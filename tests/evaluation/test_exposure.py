@@ -14,10 +14,11 @@ from sample_releases import distinct_log, queries_of, release_of, statement
 
 from querycloak.evaluation.exposure import Exposure, exposure, exposure_rows
 from querycloak.knowledge.taxonomy import Taxonomy
-from querycloak.logs.query_log import QueryLog
+from querycloak.logs.query_log import MISSING_TIME, QueryLog
 from querycloak.mapping.concept_log import ConceptLog
 from querycloak.releases.askers import find_askers
 from querycloak.releases.release import CountRelease, ItemRelease, LogRelease, StreamRelease, Truth
+from querycloak.texts.identifiers import KINDS
 from querycloak.texts.sensitive import load_sensitive
 
 THINGS = Taxonomy.from_parents([-1, 0, 0, 2], [["thing"], ["tea"], ["illness"], ["cancer", "asthma"]])
@@ -94,7 +95,7 @@ def test_identifiers_and_names():
     log = group_log()
     found = exposed(log, release_of(log, [["call 555-010-1234", "call 555-010-1234", "karen hartwell", "tea"]], [3]))
     assert (found.identifier_texts, found.identifier_rows) == (1, 2)
-    assert found.identifiers == {"mail": 0, "phone": 1, "card": 0, "social security": 0, "address": 0}
+    assert found.identifiers == {kind: int(kind == "phone") for kind in KINDS}
     assert (found.name_texts, found.name_rows) == (1, 1)
 
 
@@ -221,6 +222,32 @@ def test_values_of_further_columns_that_one_person_has():
     log = replace(log, extra=pl.DataFrame({"city": ["ulm", "ulm", None, "bonn"]}))
     table = replace(log, users=pl.Series(["p0", "p1"]))
     found = exposed(log, LogRelease(table, statement(k=2.0), Truth(np.arange(2, dtype=np.int32))))
-    assert found.own_value_shares == {"url": 0.5, "category": 0.25, "city": 0.25}
+    shares = {"url": 0.5, "category": 0.25, "city": 0.25, "url with its text": 0.5}
+    assert found.own_value_shares == shares
     assert ("rows with an own url", "50.0%") in [(what, value) for what, value, _ in exposure_rows(found)]
     assert exposed(log, release_of(log, [["tea"]], [0])).own_value_shares == {}
+
+
+def test_clicks_and_times_of_one_person_are_counted():
+    """Both URLs, the text and the days are everybody's; "green tea" with b.example, and on day 1, is ann's alone."""
+    day = 86_400
+    log = QueryLog.of(
+        ["ann", "ann", "bob", "bob", "cat"],
+        ["green tea", "old tea", "tea", "green tea", "cup"],
+        times=[day + 5, 2 * day, day + 9, 2 * day + 1, day],
+        urls=["b.example", "a.example", "a.example", "a.example", "b.example"],
+    )
+    table = QueryLog.of(
+        ["p", "p", "q", "q"],
+        ["green tea", "tea", "tea", "green tea"],
+        times=[day, 2 * day, day, MISSING_TIME],
+        urls=["b.example", "a.example", "a.example", None],
+    )
+    said = replace(statement(k=2.0), time_grain="day")
+    found = exposed(log, LogRelease(table, said, Truth(np.arange(2, dtype=np.int32))))
+    assert found.own_value_shares == {"url": 0.0, "url with its text": 0.25}
+    assert found.own_moment_share == 0.25
+    shown = [(what, value) for what, value, _ in exposure_rows(found)]
+    assert ("rows with a text of one person at that time", "25.0%") in shown
+    without = LogRelease(replace(table, time=None, url=None, urls=None), said, Truth(np.arange(2, dtype=np.int32)))
+    assert exposed(log, without).own_moment_share is None

@@ -33,7 +33,7 @@ def test_a_text_of_common_words_that_few_asked_shows_its_most_common_word_alone(
     assert shown("how to leave bob") == "••• to ••••• •••"
 
 
-@pytest.mark.parametrize("text", ["o'brien", "b0b_smith", "мария", "संगीता", "b́ob", "🙂🙂", "5551234", "bob@mail.com"])
+@pytest.mark.parametrize("text", ["o'brien", "b0b_s", "мария", "संगीता", "b́ob", "🙂🙂", "5551234", "bob@mail.com"])
 def test_of_a_rare_word_no_letter_is_shown(text):
     seen = shown(f"to {text}")
     assert seen.startswith("to ")

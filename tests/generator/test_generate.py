@@ -10,6 +10,8 @@ from reference.generated_log import broken_rules
 from sample_worlds import FOOD, digest, make
 
 from querycloak.errors import ParameterError, UnknownNameError
+from querycloak.generator._events_kernels import NAMED
+from querycloak.generator.brands import BRANDS, FORMS
 from querycloak.generator.generated_log import generate
 from querycloak.generator.people import KINDS, People
 from querycloak.generator.phrases import FUNCTION_WORDS
@@ -79,7 +81,7 @@ def test_one_user_one_query():
 
 
 def test_a_taxonomy_of_one_concept():
-    made = make(Taxonomy.from_parents([-1], [["tea"]]), users=2, queries=40, common=0, personal=0)
+    made = make(Taxonomy.from_parents([-1], [["tea"]]), users=2, queries=400, common=0, named=0, personal=0)
     assert set(made.concepts.concept.tolist()) == {0}
 
 
@@ -118,25 +120,29 @@ def test_compiled_and_interpreted_kernels_agree():
 
 
 def test_words_come_from_labels_function_words_and_personal_patterns():
-    """Every word of a query that is not personal is a word of a label, a function word, or a site of the directory."""
+    """Every word of a query that is not personal is a word of a label or around one, or the query is a site."""
     wordnet = load_wordnet()
-    made = make(wordnet, users=300, queries=20_000, personal=0.05)
+    made = make(wordnet, users=300, queries=20_000, personal=0.05, misspelt=0)
     known = {word for labels in wordnet.labels for label in labels for word in label.lower().split()}
     hosts = set(made.sites.host.to_list())
     personal = set(made.log.query[made.log.event][made.kind == 2].tolist())
+    named = set(made.log.query[made.log.event][made.kind == NAMED].tolist())
     checked = 0
     for code, query in enumerate(made.log.queries.to_list()):
-        if code in personal or query.removeprefix("www.") in hosts:
+        if code in personal | named or query.removeprefix("www.") in hosts:
             continue
         checked += 1
         assert all(word in known or word in FUNCTION_WORDS for word in query.split())
     assert checked > 5_000
     assert len(personal) > 200
+    typed = {form.before + name + form.after for form in FORMS for name in BRANDS}
+    assert {made.log.queries[code] for code in named} <= typed
+    assert not known & {word for text in typed for word in text.split()} - {"mail", "search", "com"}
 
 
 def test_truth_names_concepts_whose_label_is_in_the_query():
     wordnet = load_wordnet()
-    made = make(wordnet, users=50, queries=3_000, personal=0, common=0)
+    made = make(wordnet, users=50, queries=3_000, personal=0, common=0, named=0, misspelt=0)
     queries = made.log.queries.gather(made.concepts.query).to_list()
     for query, concept in zip(queries, made.concepts.concept.tolist(), strict=True):
         assert any(label.lower() in query for label in wordnet.labels[concept])
@@ -207,6 +213,32 @@ def test_categories_are_paths_of_the_taxonomy():
 def test_repr_shows_no_query_and_no_user():
     made = make(FOOD, users=2, queries=5, clicks=False)
     assert repr(made).startswith("GeneratedLog(5 query events, QueryLog(5 rows, 2 users,")
+
+
+def test_well_known_sites_are_about_no_concept_unless_the_taxonomy_is_a_directory():
+    for listed in (False, True):
+        made = make(FOOD, users=40, queries=2_000, named=0.5, categories=listed)
+        event = np.searchsorted(np.flatnonzero(made.log.event), made.concepts.row)
+        named = made.kind[event] == NAMED
+        assert named.sum() > 300
+        assert ((made.concepts.concept[named] >= 0) == listed).all()
+
+
+def test_who_names_a_site_finds_it_first():
+    made = make(load_wordnet(), users=100, queries=10_000, named=0.5, next_pages=0)
+    log = made.log
+    named = np.zeros(len(log), dtype=np.bool_)
+    named[np.flatnonzero(log.event)[made.kind == NAMED]] = True
+    first = np.flatnonzero(named & (log.rank == 1))
+    assert len(first) > 500
+    for row in first.tolist():
+        name = log.queries[int(log.query[row])].removeprefix("http://").removeprefix("www.").split()[0]
+        assert log.urls[int(log.url[row])] == f"http://www.{name.removesuffix('.com')}.com"
+
+
+def test_limited_users_and_topics_name_no_site():
+    assert not (make(FOOD, users=9, queries=900, concepts_per_user=2).kind == NAMED).any()
+    assert not (make(FOOD, users=9, queries=900, topics="fruit").kind == NAMED).any()
 
 
 def test_personal_queries_are_nobodys():

@@ -193,6 +193,7 @@ pieces = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(pieces | st.binary(max_size=8), max_size=30), st.booleans())
 def test_any_bytes_are_read_or_refused(tmp_path_factory, data, closed):
     path = tmp_path_factory.mktemp("fuzz") / "dump"

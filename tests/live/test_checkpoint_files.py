@@ -23,7 +23,6 @@ from querycloak.live import runner
 from querycloak.live.container import HEAD, MAGIC, read_container, write_container
 from querycloak.live.runner import Run, run_stream
 from querycloak.methods.stream.stream_statement import StreamSettings
-from querycloak.methods.stream.sweeping import AskedEnough
 
 
 class StopError(Exception):
@@ -37,7 +36,7 @@ def started(tmp_path_factory):
     (folder / "log").write_bytes(as_tsv(rows(900, users=40)))
     run = Run(
         "self-adjusting",
-        StreamSettings(k=3, depth=2, min_query_users=1, identifiers=True),
+        StreamSettings(k=3, depth=2, min_query_users=2),
         folder / "log",
         folder / "release",
         checkpoint=folder / "state",
@@ -246,34 +245,3 @@ def test_byte_codes_there_and_back(words):
 def test_texts_that_cannot_be(texts, ends):
     with pytest.raises(BadStateError):
         ByteCodes.from_arrays({"texts": np.frombuffer(texts, np.uint8), "ends": np.array(ends, np.int64)})
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6))), st.integers(1, 5), st.integers(1, 7))
-def test_counts_of_users_there_and_back(records, least, batch):
-    whole, asked = AskedEnough(least), AskedEnough(least)
-    query, user = np.array(records, dtype=np.int32).reshape(-1, 2).T
-    found = []
-    for i in range(0, len(records), batch):
-        found += asked.tell(query[i : i + batch], user[i : i + batch]).tolist()
-        arrays = asked.to_arrays()
-        asked = AskedEnough(least)
-        asked.restore(arrays, 5, 7)
-    assert found == whole.tell(query, user).tolist()
-
-
-@pytest.mark.parametrize(
-    ("users", "pairs"),
-    [
-        ([1], []),
-        ([0], [1 << 32]),
-        ([1], [2 << 32]),
-        ([1], [5]),
-        ([1], [1 << 32 | 9]),
-        ([3], []),
-        ([-1], []),
-        ([1, 1, 1], []),
-    ],
-)
-def test_counts_of_users_that_cannot_be(users, pairs):
-    with pytest.raises(BadStateError):
-        AskedEnough(2).restore({"users": np.array(users, np.int32), "pairs": np.array(pairs, np.uint64)}, 2, 3)

@@ -35,7 +35,7 @@ def run(tmp_path, monkeypatch):
     (tmp_path / "log").write_bytes(as_tsv(rows(30_000 // SCALE, users=300)))
     return Run(
         "self-adjusting",
-        StreamSettings(k=5, depth=2),
+        StreamSettings(k=5, depth=2, as_in_paper=True),
         tmp_path / "log",
         tmp_path / "release",
         truth=tmp_path / "truth",
@@ -148,7 +148,7 @@ def test_a_checkpoint_of_another_run_is_refused(run, tmp_path, monkeypatch):
         with pytest.raises(RuntimeError):
             run_stream(run)
     with pytest.raises(InputError, match=r"another run: k was 5, now 6"):
-        run_stream(replace(run, settings=StreamSettings(k=6, depth=2)))
+        run_stream(replace(run, settings=StreamSettings(k=6, depth=2, as_in_paper=True)))
     with pytest.raises(InputError, match=r"seed was 7, now 8"):
         run_stream(replace(run, seed=8))
     with pytest.raises(InputError, match=r"method was 'self-adjusting'"):
@@ -173,6 +173,7 @@ def test_a_checkpoint_of_another_run_is_refused(run, tmp_path, monkeypatch):
         run_stream(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fixed", [True, False])
 def test_a_bad_line_can_be_fixed_or_skipped_and_the_run_goes_on(run, tmp_path, fixed):
     """The line stands across the end of a batch: what was taken in of it is read again."""

@@ -21,7 +21,7 @@ pytestmark = [
 @pytest.mark.needs_jit
 def test_excite(tmp_path):
     release, truth = tmp_path / "release.log", tmp_path / "truth.tsv"
-    settings = StreamSettings(k=3, depth=4)
+    settings = StreamSettings(k=3, depth=4, as_in_paper=True)
     run = Run("self-adjusting", settings, EXCITE, release, truth=truth, options=ReadOptions(on_error="skip"), seed=1)
     found = run_stream(run, MappedPaths(mapper_of(api.load_taxonomy())))
     assert found.stats["lines skipped"] == {"rows without a query, left out": 533}

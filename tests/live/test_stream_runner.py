@@ -30,7 +30,7 @@ def go(folder, data, **options):
     source = folder / "log"
     if data is not None:
         source.write_bytes(data)
-    settings = StreamSettings(**{"k": 3, "depth": 2, **options.pop("settings", {})})
+    settings = StreamSettings(**{"k": 3, "depth": 2, "as_in_paper": True, **options.pop("settings", {})})
     classifier = options.pop("classifier", None)
     run = Run("self-adjusting", settings, source, folder / "release", seed=options.pop("seed", 1), **options)
     return run_stream(run, classifier)
@@ -86,7 +86,7 @@ def test_in_memory_and_on_disk_the_same_records_leave(tmp_path):
     """The same seed draws the same: the runner and the function over a whole log are one engine."""
     go(tmp_path, as_tsv(rows()), settings={"ids": "original"})
     log = api.read_log(tmp_path / "log")
-    release = api.anonymize(log, "self-adjusting", k=3, depth=2, ids="original", seed=1)
+    release = api.anonymize(log, "self-adjusting", k=3, depth=2, ids="original", as_in_paper=True, seed=1)
     queries = release.log.queries.gather(release.log.query).to_list()
     users = release.log.users.gather(release.log.user).to_list()
     assert [(r[0], r[1]) for r in read_back((tmp_path / "release").read_bytes(), "tsv")] == list(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from querycloak.errors import UserError
+from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.live.reader import Reader
 from querycloak.logs.decoding import Decoder, find_wrapping
 from querycloak.logs.layout import find_layout
@@ -111,7 +112,7 @@ def _batch(path: Path, options: ReadOptions):
 
 
 def _live(path: Path, data: bytes, options: ReadOptions, random: Random):
-    settings = StreamSettings(k=2, depth=9, identifiers=False)
+    settings = StreamSettings(k=2, depth=9, as_in_paper=True)
     rows, at = [], 0
     piece = random.choice((1 << 22, 1 << 22, 5000, 300))
     try:
@@ -121,7 +122,7 @@ def _live(path: Path, data: bytes, options: ReadOptions, random: Random):
         layout = find_layout(Decoder(wrapping).decode(data), path, options, wrapping)
         problems = layout.problems(path, stop=options.on_error == "stop")
         tree = CategoryTree(9)
-        reader = Reader(layout, settings, tree, Randomness(1), problems)
+        reader = Reader(layout, settings, tree, Randomness(1), problems, load_wordnet)
         while True:
             part = data[at : at + piece]
             batch = reader.read(part, final=not part)

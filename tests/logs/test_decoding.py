@@ -142,7 +142,7 @@ def test_arrays_in_pieces(elements, size):
 
 def live(tmp_path, data: bytes, **options):
     (tmp_path / "log").write_bytes(data)
-    settings = StreamSettings(k=3, depth=2, ids="original")
+    settings = StreamSettings(k=3, depth=2, ids="original", as_in_paper=True)
     out = tmp_path / options.pop("name", "release")
     run_stream(Run("self-adjusting", settings, tmp_path / "log", out, seed=1, **options))
     return out.read_bytes()

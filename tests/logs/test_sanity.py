@@ -135,7 +135,7 @@ def test_a_stream_is_judged_by_its_first_lines_before_any_record_leaves(tmp_path
             csv.writer(file, lineterminator="\n").writerows([names, *table])
         else:
             file.writelines("\t".join(row) + "\n" for row in [names, *table])
-    run = Run("self-adjusting", StreamSettings(k=2, depth=1), source, output, seed=1)
+    run = Run("self-adjusting", StreamSettings(k=2, depth=1, as_in_paper=True), source, output, seed=1)
     with pytest.raises(InputError, match="go on with --yes"):
         run_stream(run)
     assert not output.exists()
@@ -149,7 +149,9 @@ def test_a_stream_of_many_people_passes(tmp_path):
     (tmp_path / "log").write_text(
         "user\tquery\tcategory\n" + "".join(f"u{i}\t{q}\tTop\n" for i, q in enumerate(queries(600)))
     )
-    run = Run("self-adjusting", StreamSettings(k=2, depth=1), tmp_path / "log", tmp_path / "out", seed=1)
+    run = Run(
+        "self-adjusting", StreamSettings(k=2, depth=1, as_in_paper=True), tmp_path / "log", tmp_path / "out", seed=1
+    )
     assert run_stream(run).stats["records in"] == 600
 
 

@@ -78,6 +78,7 @@ def test_water_sports(wordnet_mapper, query):
     assert wordnet_mapper.map_query(query).labels == ["water sport"]
 
 
+@pytest.mark.slow
 def test_the_modes_differ():
     query = "cheap hotels san francisco airport"
     assert Mapper(load_wordnet(), "segments").map_query(query).labels == ["hotel", "San Francisco", "airport"]

@@ -38,6 +38,7 @@ def taxonomies(draw):
     return Taxonomy.from_parents(parents, labels, names=[str(i) for i in range(len(labels))])
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(taxonomies(), st.lists(texts(), min_size=1, max_size=5), st.sampled_from(MODES))
 def test_generated(taxonomy, queries, mode):

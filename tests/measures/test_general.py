@@ -79,3 +79,23 @@ def test_divergence():
     assert divergence(np.array([0.5, 0.5]), np.array([0.5, 0.5])) == 0
     assert divergence(np.array([1.0, 0.0]), np.array([0.5, 0.5])) == pytest.approx(0.311278, abs=1e-6)
     assert divergence(np.zeros(2), np.array([0.5, 0.5])) == 1
+
+
+def test_top_queries_of_shared_texts_leave_out_what_few_people_asked() -> None:
+    """Three texts of 5 people, asked 15, 10 and 5 times; a rare one, asked most, would turn the order round."""
+    rows = [
+        (f"u{u}", text)
+        for text, times in (("Tea", 3), ("coffee", 2), ("mate", 1))
+        for u in range(5)
+        for _ in range(times)
+    ]
+    rows += [("u0", "rare")] * 40
+    log = QueryLog.of([u for u, _ in rows], [t for _, t in rows])
+    release = release_of(log, [["tea"] * 3 + ["coffee"] * 2 + ["mate"]], [0])
+    scores = {s.measure: s for s in top_queries(log, release, RANDOM)}
+    score = scores["rank correlation, top 100 of texts of 5 people"]
+    assert score.value == pytest.approx(1)
+    assert score.details == {"texts": 3, "not published": 0}
+    assert scores["rank correlation, top 100"].value < 0.9
+    fewer = {s.measure: s for s in top_queries(log, release, RANDOM, people=6)}
+    assert fewer["rank correlation, top 100 of texts of 6 people"].details["texts"] == 0

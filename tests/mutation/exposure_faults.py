@@ -66,11 +66,17 @@ EXPOSURE = [
     fault(
         "uniqueness: a pair from two published logs",
         "attacks/uniqueness.py",
-        "rows = slot[logs.row(c)]",
-        "rows = slot[logs.values]",
+        "owner = logs.owner[counted]",
+        "owner = 0 * logs.owner[counted]",
         f"{PEOPLE}::test_both_texts_must_be_in_one_published_log",
     ),
-    fault("uniqueness: public texts make pairs", "attacks/uniqueness.py", "[~askers.public[logs.values]]", "", PEOPLE),
+    fault(
+        "uniqueness: public texts make pairs",
+        "attacks/uniqueness.py",
+        "~askers.public[logs.values]",
+        "logs.values >= 0",
+        PEOPLE,
+    ),
     fault(
         "names: the famous count as anybody",
         "texts/names.py",

@@ -7,6 +7,7 @@ from mutation.fault import Fault, fault
 __all__ = ["GATE"]
 
 CHECKS = "releases/checks.py"
+TEXTS = "releases/text_checks.py"
 BUDGET = "releases/budget.py"
 TESTS = "releases/test_publish.py"
 BREAKS = f"{TESTS}::test_what_breaks_its_promise_does_not_pass"
@@ -19,15 +20,15 @@ SHARES = f"{TESTS}::test_a_share_is_used_once_and_the_account_is_exact"
 
 GATE: list[Fault] = [
     fault("gate: classes of k - 1 pass", CHECKS, "(size < k)", "(size < k - 1)", BREAKS),
-    fault("gate: texts of one person too few pass", CHECKS, "people < statement", "people + 1 < statement", BREAKS),
+    fault("gate: texts of one person too few pass", TEXTS, ") < statement", ") + 1 < statement", BREAKS),
     fault(
         "gate: askings are counted, not people",
-        CHECKS,
+        TEXTS,
         'pl.col("user").n_unique()',
         'pl.col("user").len()',
         f"{TESTS}::test_people_per_text_equal_the_reference",
     ),
-    fault("gate: texts that nobody asked pass", CHECKS, "== NO_CODE, 0, count", "== NO_CODE, 1 << 40, count", BREAKS),
+    fault("gate: texts that nobody asked pass", TEXTS, "== NO_CODE, 0, count", "== NO_CODE, 1 << 40, count", BREAKS),
     fault("gate: ids of the log pass", CHECKS, "if known:", "if known < 0:", BREAKS),
     fault(
         "gate: two ids of one person pass",
@@ -36,7 +37,9 @@ GATE: list[Fault] = [
         "len(np.unique(truth.user)) > len(truth.user)",
         f"{TESTS}::test_two_ids_of_one_person_do_not_pass",
     ),
-    fault("gate: identifiers pass", CHECKS, "if left:", "if left < 0:", BREAKS),
+    fault(
+        "gate: identifiers pass", TEXTS, "flatnonzero(find_identifiers(", "flatnonzero(0 & find_identifiers(", BREAKS
+    ),
     fault("gate: weaker texts are promised", CHECKS, "statement.text_users < asked", "asked < 0", BREAKS),
     fault("gate: a weaker k is promised", CHECKS, "promised < settings[name] if", "False if", BREAKS),
     fault("gate: epsilon is not compared", CHECKS, "epsilon > promised[0] or delta", "delta", PRIVATE),

@@ -13,9 +13,9 @@ import argparse
 import os
 import re
 import resource
-import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,12 +28,16 @@ sys.path.insert(0, str(TESTS))
 
 from mutation.fault import Fault  # noqa: E402, TC001
 from mutation.faults import FAULTS  # noqa: E402
+from mutation.warm_pytest import WarmPytest  # noqa: E402
 
 BROKEN = re.compile(
     r"^(?:\S+:\d+: )?(?:E +)?(NameError|ImportError|ModuleNotFoundError|SyntaxError|UnboundLocalError)", re.MULTILINE
 )
 LIMIT = 240
 """seconds for the tests of one fault"""
+_THREAD = threading.local()
+"""each thread has a server of its own"""
+SERVERS: list[WarmPytest] = []
 
 
 @dataclass(frozen=True)
@@ -82,20 +86,17 @@ def copy_with(file: Path, text: str, into: Path) -> None:
 
 def run_tests(tests: list[str], source: Path) -> tuple[int, str]:
     """Run tests on the package in `source`: exit code and output of pytest."""
-    command = [
-        *(sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", "--no-header", "-p", "no:cacheprovider"),
+    arguments = [
+        *("-x", "-q", "--tb=line", "--no-header", "-p", "no:cacheprovider"),
         *("-p", "no:xdist", "-o", "addopts=", "-o", f"pythonpath={source} {TESTS}"),
         *("--hypothesis-profile=faults", "-W", "ignore:overflow:RuntimeWarning"),
         *(str(TESTS / test) for test in tests),
     ]
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": f"{source}{os.pathsep}{TESTS}"}
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return -1, f"no end within {LIMIT} s"
-    return done.returncode, done.stdout + done.stderr
+    if not hasattr(_THREAD, "pytest"):
+        _THREAD.pytest = WarmPytest({"NUMBA_DISABLE_JIT": "1"})
+        SERVERS.append(_THREAD.pytest)
+    code, output = _THREAD.pytest.run(arguments, [str(source), str(TESTS)], ROOT, LIMIT)
+    return code, output if code >= 0 else f"no end within {LIMIT} s, or a crash ({code})"
 
 
 def last_line(output: str) -> str:
@@ -145,6 +146,8 @@ def main() -> int:
             survivors += not outcome.caught
             verdict = "caught  " if outcome.caught else "SURVIVES"
             print(f"{verdict} {outcome.seconds:5.1f} s  {outcome.fault.name}: {outcome.seen[:150]}", flush=True)
+    for server in SERVERS:
+        server.close()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = used.ru_utime + used.ru_stime
     took = f"{time.monotonic() - begun:.0f} s, {cpu:.0f} s of processor time"

@@ -40,7 +40,7 @@ VERDICTS = [
     ),
     fault(
         "gate: a label excuses the query of one person",
-        "releases/checks.py",
+        "releases/text_checks.py",
         "asked > 0 or text",
         "text",
         "releases/test_publish.py::test_a_label_that_few_people_asked_is_refused",

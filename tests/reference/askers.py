@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from reference.phrases import holds_run
+
 ASKED, HELD, MEANT, NOBODY, UNKNOWN = range(5)
 
 
@@ -66,11 +68,6 @@ def splits(taxonomy, words):
     return out
 
 
-def holds(query, text):
-    query, text = query.split(), text.split()
-    return bool(text) and any(query[i : i + len(text)] == text for i in range(len(query)))
-
-
 def askers(log, release, concepts, taxonomy):
     """For each text: (set of queries, set of users, how, public)."""
     parameters = release.statement.parameters
@@ -86,7 +83,11 @@ def askers(log, release, concepts, taxonomy):
             rows = zip(release.log.query.tolist(), release.log.category.tolist(), strict=True)
             paths = {release.log.categories[c] for q, c in rows if q == t}
             tops = [next((c for c in range(len(taxonomy)) if taxonomy.path(c) == path), None) for path in paths] or tops
-        if all(top in senses for top in tops):
+        inside = named(taxonomy, text[1:-1]) if text.startswith("[") and text.endswith("]") else []
+        if release.statement.parts and inside:
+            queries, how = meaning(concepts, taxonomy, inside), MEANT
+            queries |= {q for q in asked if plain(log.queries[q]) == text}
+        elif all(top in senses for top in tops):
             queries, how = meaning(concepts, taxonomy, tops), MEANT
         elif public and not release.holds_concepts:
             labels = min(label_lists, key=len)
@@ -94,8 +95,10 @@ def askers(log, release, concepts, taxonomy):
             how = MEANT
         else:
             queries, how = {q for q in asked if plain(log.queries[q]) == text}, ASKED
+            if queries and release.statement.parts:
+                queries |= {q for q in asked if holds_run(plain(log.queries[q]), text)}
             if not queries:
-                queries, how = {q for q in asked if holds(plain(log.queries[q]), text)}, HELD
+                queries, how = {q for q in asked if holds_run(plain(log.queries[q]), text)}, HELD
             if not queries:
                 queries, how = meaning(concepts, taxonomy, senses), MEANT
             if not queries and not senses:

@@ -32,6 +32,7 @@ def exposure(log, release, asked, words, taxonomy):
         "texts_of_nobody": sum(not asked[t][1] for t in texts - public),
         "unknown_texts": sum(asked[t][2] == UNKNOWN for t in texts - public),
         "own_value_shares": {},  # of logs without further columns
+        "own_moment_share": None,
         "few_people": {n: sum(1 <= len(asked[t][1]) < n for t in texts - public) for n in (2, 5, 10, 30)},
     }
     text = {t: pl.Series([table.queries[t]]) for t in texts - public}

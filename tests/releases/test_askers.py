@@ -33,7 +33,26 @@ def table_of(texts, categories=None):
 
 def texts_of(most):
     return st.lists(
-        st.sampled_from([*"abcdfxy", "A", " b", "", "thing", "b  c", "d'", "x-y", "f\u200b", "é", "e", "!"]),
+        st.sampled_from(
+            [
+                *"abcdfxy",
+                "A",
+                " b",
+                "",
+                "thing",
+                "b  c",
+                "d'",
+                "x-y",
+                "f\u200b",
+                "é",
+                "e",
+                "!",
+                "日本",
+                "本",
+                "[b]",
+                "[a",
+            ]
+        ),
         max_size=most,
     ).map(" ".join)
 
@@ -58,6 +77,8 @@ def cases(draw):
         release = ItemRelease(table_of(texts, paths), statement(**parameters))
     else:
         release = draw(st.sampled_from([LogRelease, CountRelease]))(table_of(texts), statement(**parameters))
+    if not parameters and not release.holds_concepts:
+        release = replace(release, statement=replace(release.statement, parts=draw(st.booleans())))
     kept = draw(st.integers(0, len(log)))  # a vocabulary may hold queries that no row has
     return log.take(np.arange(kept)), release, pairs
 
@@ -94,6 +115,15 @@ def test_whole_queries_phrases_labels_and_nothing():
     assert found.people.tolist() == [2, 1, 1, 3, 3, 1]  # of "green cups", one person alone asked for cups
     assert found.own.tolist() == [False, True, True, False, False, True]
     assert not found.public.any()
+
+
+def test_where_parts_are_published_all_who_hold_a_text_are_behind_it():
+    release = release_of(LOG, [["green tea", "tea cups", "[b]", "[d]", "d"]], [0])
+    parts = replace(release, statement=replace(release.statement, parts=True))
+    assert asked(release).people.tolist()[:2] == [2, 1]
+    assert asked(parts).people.tolist() == [3, 1, 3, 1, 1]
+    assert asked(parts).how.tolist() == [ASKED, HELD, MEANT, MEANT, ASKED]
+    assert asked(parts).own.tolist() == [False, True, False, True, True]
 
 
 def test_one_person_who_asked_twice_is_one_person():

@@ -7,13 +7,15 @@ import pytest
 
 import querycloak as qc
 from querycloak.logs.query_log import QueryLog
+from querycloak.randomness import Randomness
+from querycloak.releases.table import under_new_ids
 
 QUERIES = ["zebra", "tea", "ann@example.com", "apple", "tea", "coffee", "zebra", "milk"]
 
 
 def sweep(users, queries, seed=4, **settings):
     log = QueryLog.of(users, queries)
-    return log, qc.anonymize(log, "sweep", seed=seed, min_query_users=1, **settings)
+    return log, qc.anonymize(log, "sweep", seed=seed, min_query_users=1, rare="drop", **settings)
 
 
 @pytest.mark.parametrize("known", ["5 users", "u"])
@@ -55,9 +57,28 @@ def test_the_truth_names_who_asked():
 
 
 def test_only_published_words_go_along():
-    _, release = sweep([f"u{i}" for i in range(8)], QUERIES)
-    assert sorted(release.log.queries.to_list()) == ["apple", "coffee", "milk", "tea", "zebra"]
-    assert len(release.log.users) == 7
+    """Of the vocabularies that a table is given, texts and categories, what no row has stays behind."""
+    log = QueryLog.of([f"u{i}" for i in range(8)], QUERIES, categories=[f"Top/{query}" for query in QUERIES])
+    assert log.category is not None
+    rows = [row for row, query in enumerate(QUERIES) if "@" not in query]
+    table = under_new_ids(
+        log,
+        log.user[rows],
+        log.query[rows],
+        Randomness(4),
+        category=log.category[rows],
+        categories=log.categories,
+    )
+    assert sorted(table.log.queries.to_list()) == ["apple", "coffee", "milk", "tea", "zebra"]
+    assert table.log.categories is not None
+    assert sorted(table.log.categories.to_list()) == [
+        "Top/apple",
+        "Top/coffee",
+        "Top/milk",
+        "Top/tea",
+        "Top/zebra",
+    ]
+    assert len(table.log.users) == 7
 
 
 def test_words_come_in_the_order_of_the_published_rows():

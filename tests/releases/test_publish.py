@@ -20,14 +20,18 @@ from querycloak.catalog import METHODS
 from querycloak.errors import GateError
 from querycloak.logs.query_log import QueryLog
 from querycloak.methods.microaggregation import _grouping
+from querycloak.methods.microaggregation import plain_microaggregation as grouping
+from querycloak.methods.suppression import click_graph_removal as removing
 from querycloak.methods.suppression import sweep as sweeping
 from querycloak.randomness import Randomness
 from querycloak.releases.budget import Budget
-from querycloak.releases.checks import check_departures, people_per_text
+from querycloak.releases.checks import check_departures
 from querycloak.releases.classes import class_sizes
 from querycloak.releases.publish import Evidence, publish_counts, publish_items, publish_log, publish_stream
 from querycloak.releases.release import ItemRelease, Truth
 from querycloak.releases.statement import PrivacyStatement
+from querycloak.releases.text_checks import people_per_text
+from querycloak.texts import phrases
 
 LOG = QueryLog.of(
     ["ann", "bob", "cem", "dan", "ann", "bob"],
@@ -75,8 +79,11 @@ def test_what_holds_passes_and_can_be_written(tmp_path):
         (table(["tea", "never asked"]), {"text_users": 2}, "1 published texts"),
         (table(["mail bob@example.com"]), {"identifiers_dropped": True}, "hold a personal identifier"),
         (replace(table(["tea"]), users=pl.Series(["ann"])), {}, "1 published ids are ids of the log"),
+        (replace(table(["tea", "tea"]), query=np.array([0, -1], np.int32)), {}, "a row without a text"),
         (table(["tea"]), {"settings": {"min_query_users": 2}}, "texts of 2 people were asked for"),
         (table(["tea"]), {"settings": {"identifiers": True}}, "were to be dropped"),
+        (table(["tea"]), {"settings": {"identifiers": "drop"}}, "were to be dropped"),
+        (table(["Tea"]), {"text_users": 2}, "1 published texts were asked by fewer than 2"),
         (table(["tea"], ["tea"]), {"settings": {"k": 3}, "parameters": {"k": 2}}, "k is 3 in the settings"),
     ],
 )  # fmt: skip
@@ -242,7 +249,7 @@ class TestOddStatementsAndTables:
     def test_categories_of_missing_texts(self):
         missing = replace(table(["tea"], ["tea"]), query=np.full(2, -1, np.int32))
         by_path = replace(missing, category=np.array([0, 1], np.int32), categories=pl.Series(["a", "b"]))
-        self.refused("class of fewer than 2", by_path)
+        self.refused("a row without a text", by_path)
 
     def test_one_id_twice(self):
         self.refused("have the same id", replace(self.SAME, users=pl.Series(["x0", "x0"])))
@@ -316,6 +323,16 @@ class TestOddDifferentialPrivacy:
                 Budget(1.0, 1e-6).take("x", fraction=0.5, delta=delta)
 
 
+def shared_by_two() -> QueryLog:
+    """A text, a phrase and a label that two people share, with clicks to several sites each."""
+    rows = [(u, q) for u in "ab" for q in ("whole green tea", f"{u}xq steep mountain", f"{u}violin")]
+    return QueryLog.of(
+        [u for u, _ in rows for _ in range(2)],
+        [q for _, q in rows for _ in range(2)],
+        urls=[f"http://{q.replace(' ', '-')}{i}.example/" for _, q in rows for i in range(2)],
+    )
+
+
 class TestMethodsMadeWrong:
     """Each of these faults in a method must end in GateError, with no file written."""
 
@@ -339,10 +356,25 @@ class TestMethodsMadeWrong:
         assert "in a class of fewer than 3" in self.refused(tmp_path, "plain-microaggregation", k=3)
 
     def test_a_rare_text(self, tmp_path, monkeypatch):
-        right = QueryLog.users_per_query
-        monkeypatch.setattr(QueryLog, "users_per_query", lambda log: right(log) + 1)
-        for method in ("sweep", "plain-microaggregation", "click-graph-removal"):
-            assert "asked by fewer than" in self.refused(tmp_path, method, min_query_users=3)
+        right = phrases.shared_texts
+
+        def wrong(log, rule, **needs):
+            return right(log, replace(rule, people=1), **needs)
+
+        monkeypatch.setattr(sweeping, "shared_texts", wrong)
+        monkeypatch.setattr(removing, "shared_texts", wrong)
+        for method in ("sweep", "click-graph-removal"):
+            for rare in ("phrase", "label", "drop"):
+                log = shared_by_two()
+                with pytest.raises(GateError, match="asked by fewer than 3"):
+                    qc.anonymize(log, method, seed=1, min_query_users=3, rare=rare)
+
+    def test_a_rare_text_of_a_group(self, tmp_path, monkeypatch):
+        def of_anybody(log, rule, **needs):
+            return phrases.shared_texts(log, replace(rule, people=1), **needs)
+
+        monkeypatch.setattr(grouping, "shared_texts", of_anybody)
+        assert "asked by fewer than" in self.refused(tmp_path, "plain-microaggregation", min_query_users=4)
 
     def test_an_original_id(self, tmp_path, monkeypatch):
         users = sample_log().users.to_list()
@@ -360,14 +392,21 @@ class TestMethodsMadeWrong:
         assert "budget is spent" in self.refused(tmp_path, "frequent-queries")
 
     def test_an_identifier(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(sweeping, "find_identifiers", lambda texts: np.zeros(len(texts), np.uint8))
-        log = QueryLog.of(["a", "b"], ["tea", "call 555-010-1234"])
+        monkeypatch.setattr(phrases, "find_identifiers", lambda texts: np.zeros(len(texts), np.uint8))
+        log = QueryLog.of(list("abcde"), ["call 555-010-1234"] * 5)
         with pytest.raises(GateError, match="personal identifier"):
             qc.anonymize(log, "sweep", seed=1)
 
+    def test_a_name_that_is_not_famous(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(phrases, "find_rare_names", lambda texts, *_, **__: np.zeros(len(texts), np.bool_))
+        log = QueryLog.of(list("abcde"), ["dr jane miller"] * 5)
+        with pytest.raises(GateError, match="a name that fewer than 6 people asked"):
+            qc.anonymize(log, "sweep", seed=1, famous=6)
+        assert len(qc.anonymize(log, "sweep", seed=1, famous=5).log) == 5
+
     def test_a_release_checked_against_another_log(self, monkeypatch):
         def wrong(published, promised, truth, evidence):
-            other = QueryLog(LOG.user, sample_log().users, LOG.query, LOG.queries)
+            other = replace(sample_log(), problems={})
             return publish_log(published, promised, truth, replace(evidence, original=other))
 
         monkeypatch.setattr(sweeping, "publish_log", wrong)

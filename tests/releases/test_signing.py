@@ -136,6 +136,7 @@ def noticed(path, key) -> bool:
         return True
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_any_changed_byte_of_table_or_statement_is_noticed(folder, tmp_path_factory, data):
@@ -232,6 +233,7 @@ class TestWithoutTheLibrary:
             with pytest.raises(UserError, match=r"pip install 'querycloak\[sign\]'"):
                 call()
 
+    @pytest.mark.slow
     def test_unsigned_releases_do_not_import_it(self, folder):
         path = str(folder / "signed.tsv")
         code = f"import sys, querycloak as qc; qc.verify({path!r}); print('cryptography' in sys.modules)"

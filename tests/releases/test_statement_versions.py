@@ -27,6 +27,22 @@ VERSION_2 = (
 )
 """What version 2 wrote for that table; never to be made again by newer code."""
 
+VERSION_3 = (
+    '{"version": 3, "kind": "log", "statement": {"method": "example", "settings": {"k": 2, "mode": "x", "limit'
+    '": null}, "version": "0.0", "model": "none", "parameters": {"k": 2.0}, "unit": "none", "text_users": 1, "'
+    'identifiers_dropped": false, "covers": [], "does_not_cover": ["queries are published as they were"], "ass'
+    'umptions": [], "randomness": "seed 1", "new_ids": true, "columns": ["user", "query"], "command": "querycl'
+    'oak anonymize log.tsv", "input_commitment": "no commitment: no truth file was kept", "counts_in": {"rows"'
+    ': 3}, "counts_out": {"rows": 3}, "dropped": {"rare queries": 0}, "figures": {"loss": 0.25}}, "form": {"fo'
+    'rmat": "tsv", "columns": [{"name": "user", "role": "user", "kind": "text", "null": false, "path": []}, {"'
+    'name": "query", "role": "query", "kind": "text", "null": false, "path": []}], "header": true, "compressio'
+    'n": "", "time_format": "%Y-%m-%d %H:%M:%S", "line_end": "\\n", "last_line_end": true, "bom": false, "quoti'
+    'ng": "needed", "json_spaces": false, "json_ascii": false}, "release_sha256": "ee698775de72887e5cf9d69e17a'
+    'b4860b80f4e4c7738bfa184bfcdc2e72a13df", "digest": "5680f5f8f7fc427ff387ba6b901021ae800d0d382b1e7a29615363'
+    '870f9814a9", "signature": null}'
+)
+"""What version 3 wrote for that table; never to be made again by newer code."""
+
 
 @pytest.fixture
 def path(tmp_path):
@@ -62,6 +78,7 @@ def test_version_2_fails_under_a_public_key(path, tmp_path):
         lambda file: {**file, "statement": {**file["statement"], "command": "querycloak"}},
         lambda file: {**file, "signature": None},
         lambda file: {**file, "version": 3},
+        lambda file: {**file, "version": 4},
     ],
 )
 def test_version_2_that_was_edited_is_refused(path, change):
@@ -70,8 +87,23 @@ def test_version_2_that_was_edited_is_refused(path, change):
         read_statement(path)
 
 
-@pytest.mark.parametrize("version", [1, 4])
+@pytest.mark.parametrize("version", [1, 5])
 def test_other_versions_are_refused(path, version):
     statement_path(path).write_text(json.dumps({**json.loads(VERSION_2), "version": version}))
-    with pytest.raises(InputError, match="this QueryCloak reads version 2 to 3"):
+    with pytest.raises(InputError, match="this QueryCloak reads version 2 to 4"):
+        read_statement(path)
+
+
+def test_version_3_is_read_and_has_no_parts_of_queries(path):
+    statement_path(path).write_text(VERSION_3)
+    statement = read_statement(path)
+    assert (statement.command, statement.parts) == ("querycloak anonymize log.tsv", False)
+    assert qc.verify(path)[1].holds is True
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_version_3_with_a_later_field_is_refused(path, parts):
+    file = json.loads(VERSION_3)
+    statement_path(path).write_text(json.dumps({**file, "statement": {**file["statement"], "parts": parts}}))
+    with pytest.raises(InputError, match="edited after it was written"):
         read_statement(path)

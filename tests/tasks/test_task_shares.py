@@ -14,10 +14,9 @@ from sample_tasks import TREE, concepts_of, count_release, prepared, scores, wor
 
 from querycloak.logs.query_log import QueryLog
 from querycloak.measures.profile_divergence import profile_divergence
-from querycloak.measures.topics import DEPTH, topics
+from querycloak.measures.topics import topics
 from querycloak.randomness import Randomness
 from querycloak.releases.release import ItemRelease, Truth
-from querycloak.tasks import reading
 
 TEXTS = st.lists(st.sampled_from(["4.a", "4.b", "5.a", "6.a 7.a", "none"]), min_size=1, max_size=6)
 LOGS = st.lists(TEXTS, min_size=3, max_size=3)
@@ -26,10 +25,6 @@ LOGS = st.lists(TEXTS, min_size=3, max_size=3)
 def log_of(people) -> QueryLog:
     rows = [(f"u{u}", query) for u, queries in enumerate(people) for query in queries]
     return QueryLog.of([row[0] for row in rows], [row[1] for row in rows])
-
-
-def test_topics_are_those_of_the_measure():
-    assert reading.DEPTH == DEPTH
 
 
 @given(LOGS, LOGS)

@@ -59,6 +59,11 @@ def test_leaves_alone(text):
     assert kinds(text) == []
 
 
+def test_an_address_inside_what_is_refused():
+    assert "address" not in kinds("plaza hotel mayor 5")
+    assert "address" in kinds("plaza hotel calle mayor 5")
+
+
 def test_a_long_number_without_the_checksum_is_no_card():
     assert "card" not in kinds("4111 1111 1111 1112")
 

@@ -135,6 +135,31 @@ def code_texts(
 
 
 @kernel
+def find_texts(
+    source: tuple[Bytes, Int32s, int], code: Int32s, key: np.uint64, slots: Words, ends: Int64s, texts: Bytes
+) -> None:
+    """Look byte strings up, and add none: sets code int32[n] of those that are there. Arguments as in `code_texts`."""
+    data, spans, column = source
+    mask = len(slots) - 1
+    for i in range(len(spans)):
+        begin, end = int(spans[i, column]), int(spans[i, column + 1])
+        length = end - begin
+        if length <= 0:
+            continue
+        h = _hash(data, begin, end, key)
+        size = np.uint64(min(FULL, length))
+        slot = np.int64(h) & mask
+        while slots[slot, TAG] != 0:
+            tag = slots[slot, TAG]
+            if slots[slot, HASH] == h and tag & np.uint64(255) == size:
+                c = np.int64(tag >> np.uint64(8)) - 1
+                if length < SHORT or _equal(data, begin, end, texts, ends[c] if c > 0 else 0, ends[c + 1]):
+                    code[i] = c
+                    break
+            slot = (slot + 1) & mask
+
+
+@kernel
 def move_slots(old: Words, slots: Words) -> None:
     """Put what is in a table into a larger one, which is empty."""
     mask = len(slots) - 1

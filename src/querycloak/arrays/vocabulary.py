@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays._vocabulary_kernels import code_texts, move_slots, write_digits
+from querycloak.arrays._vocabulary_kernels import code_texts, find_texts, move_slots, write_digits
 from querycloak.arrays.checks import Arrays, require, take
 
 if TYPE_CHECKING:
@@ -70,6 +70,12 @@ class ByteCodes:
                 return
             begin, end = spans[rows[done], column : column + 2].tolist()
             self._grow(end - begin)
+
+    def find(self, data: Bytes, spans: Int32s) -> Int32s:
+        """int32[n]: codes of texts, -1 = it is not known; spans int32[n, 2]: begin and end of each in `data`."""
+        code = np.full(len(spans), NONE, dtype=np.int32)
+        find_texts((data, spans, 0), code, self._key, self._slots, self.ends, self.texts)
+        return code
 
     def add(self, text: bytes) -> int:
         """Return the code of one text."""

@@ -4,7 +4,8 @@ The memory:
 
     published   CountedRows, row p = the queries of published user p, in codes of the original log, with counts
     askers      CountedRows, row q = the original users who asked query q, with counts
-    common      int64[n], one per thread: queries in common with each original user; cleared for every p
+    common      int64[n], one per chunk: queries in common with each original user, 0 between two published users
+    touched     int32[n], one per chunk: the users with a query in common, in the order they are met
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ __all__ = ["link"]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
-CHUNK = 64  # published users per turn of a thread: one `common` serves them all
+CHUNK = 1024  # published users per turn of a thread: one `common` serves them all
 
 
 @parallel_kernel
@@ -45,13 +46,25 @@ def link(
     right = np.zeros(users, dtype=np.bool_)
     for chunk in numba.prange((users + CHUNK - 1) // CHUNK):
         common = np.zeros(n, dtype=np.int64)
+        touched = np.empty(n, dtype=np.int32)
         for p in range(chunk * CHUNK, min(users, chunk * CHUNK + CHUNK)):
-            common[:] = 0
+            met = 0
             for i in range(published.start[p], published.start[p + 1]):
                 for j in range(askers.start[query[i]], askers.start[query[i] + 1]):
-                    common[user[j]] += min(count[i], asked[j])
-            best = common.max()
+                    u = user[j]
+                    if common[u] == 0:  # counts are above 0: a user with 0 was not met yet
+                        touched[met] = u
+                        met += 1
+                    common[u] += min(count[i], asked[j])
+            best, reach = 0, n  # where nothing is in common, all users are at the maximum
+            for i in range(met):
+                if common[touched[i]] > best:
+                    best, reach = common[touched[i]], 1
+                elif common[touched[i]] == best:
+                    reach += 1
             most[p] = best
-            linked[p] = (common == best).sum()
+            linked[p] = reach
             right[p] = common[owner[p]] == best
+            for i in range(met):
+                common[touched[i]] = 0
     return most, linked, right

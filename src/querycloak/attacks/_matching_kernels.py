@@ -10,12 +10,15 @@ The memory:
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.jit import kernel
+
+if TYPE_CHECKING:
+    from querycloak.arrays.ragged import Ragged
 
 __all__ = ["Weighted", "best_matches"]
 
@@ -34,16 +37,17 @@ class Weighted(NamedTuple):
 
 
 @kernel
-def best_matches(known: Weighted, holders: Weighted, n_published: int, owner: Int32s) -> Float64s:
-    """Return the chance that the attacker names the right published log, guessing among the best: float64[targets].
+def best_matches(known: Weighted, holders: Weighted, n_published: int, own: Ragged) -> Float64s:
+    """Return the chance that the attacker names a right published log, guessing among the best: float64[targets].
 
-    owner: int32[targets], the right published user. Where nothing is shared, all published users tie. Equal logs score
-    equal to the last bit, because their terms are added in the same order.
+    own: int32, the right published ids of each target. Where nothing is shared, all published users tie. Equal logs
+    score equal to the last bit, because their terms are added in the same order.
     """
-    out = np.zeros(len(owner), dtype=np.float64)
+    targets = len(own.start) - 1
+    out = np.zeros(targets, dtype=np.float64)
     score = np.zeros(n_published, dtype=np.float64)
     touched = np.empty(n_published, dtype=np.int32)
-    for target in range(len(owner)):
+    for target in range(targets):
         n_touched = 0
         for at in range(known.start[target], known.start[target + 1]):
             feature = known.value[at]
@@ -62,8 +66,11 @@ def best_matches(known: Weighted, holders: Weighted, n_published: int, owner: In
                 ties = 1
             elif value == best:
                 ties += 1
-        if score[owner[target]] == best:
-            out[target] = 1.0 / ties
+        right = 0
+        for i in range(own.start[target], own.start[target + 1]):
+            if score[own.values[i]] == best:
+                right += 1
+        out[target] = right / ties
         for i in range(n_touched):
             score[touched[i]] = 0.0
     return out

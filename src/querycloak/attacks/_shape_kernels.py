@@ -4,7 +4,7 @@ The memory:
 
     Sequences   row r of log i is value[:, start[i] + r]; a line of `value` is one feature of the rows, centred and
                 scaled, so that two rows that have nothing to do with each other have a correlation of 0
-    ratio       float64[offsets], the log likelihood ratio at each offset; used again for every pair
+    ratio       float64[offsets], the log likelihood ratio at each offset; one per target, used again for every pair
     squares     float64[rows + logs], for each log the sums of squares of its first 0, 1, 2 … rows. They begin at 0 in
                 each log, so that equal logs have equal sums to the last bit
 
@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.jit import kernel
+from querycloak.arrays.jit import kernel, parallel_kernel
 
 __all__ = ["Sequences", "add_log_ratios"]
 
@@ -36,7 +37,7 @@ class Sequences(NamedTuple):
     """float64[features, rows], contiguous"""
 
 
-@kernel
+@parallel_kernel
 def add_log_ratios(out: Float64s, known: Sequences, published: Sequences, rho: float, margin: float) -> None:
     """Compare each known sequence with each published one: the shorter slides along the longer.
 
@@ -56,8 +57,8 @@ def add_log_ratios(out: Float64s, known: Sequences, published: Sequences, rho: f
         longest = max(longest, known.start[t + 1] - known.start[t])
     for p in range(logs):
         longest = max(longest, published.start[p + 1] - published.start[p])
-    ratio = np.empty(longest + 1, dtype=np.float64)
-    for t in range(targets):
+    for t in numba.prange(targets):
+        ratio = np.empty(longest + 1, dtype=np.float64)
         a, n_a = known.start[t], known.start[t + 1] - known.start[t]
         least = -np.inf
         for p in range(logs):

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.ragged import CountedRows, Ragged
+from querycloak.arrays.ragged import Ragged
 from querycloak.attacks.claim import ranking_spaces
 from querycloak.attacks.clustered import clustered
 from querycloak.attacks.interval import mean_guess, rated_result
-from querycloak.attacks.known import published_users
 from querycloak.attacks.likeness import Likeness, share_of_top
 from querycloak.attacks.result import NothingToAttackError
-from querycloak.attacks.targets import sample
+from querycloak.attacks.targets import sample, sampled
 from querycloak.attacks.vectors import text_spaces
 from querycloak.logs.query_log import NO_CODE
 from querycloak.releases.classes import distinct_logs
@@ -69,9 +68,10 @@ def attribute(
     details = {
         "own texts": float(askers.own.sum()),
         "known already": float(targets.known_already),
-        "people": float(len(np.unique(targets.asker))),
+        "people": float(n_people := len(np.unique(targets.asker))),
         "mean members of a class": float(size.mean()),
         "share of texts in classes of one": float((size == 1).mean()),
+        **sampled(n_people, targets.people),
     }
     knows = f"the members of each group, and of each {halves.which}"
     results = []
@@ -106,6 +106,8 @@ class _Targets(NamedTuple):
     """the people of the asker's class, the asker among them"""
     known_already: int
     """own texts that are no targets, as the attacker knows them"""
+    people: int
+    """people with such texts; the targets are those of all of them, or of a sample"""
 
 
 def _targets(log: QueryLog, release: Release, halves: Halves, askers: Askers, random: Randomness) -> _Targets:
@@ -117,20 +119,31 @@ def _targets(log: QueryLog, release: Release, halves: Halves, askers: Askers, ra
     queries = askers.queries.take(own)
     new = queries.sums(in_known[queries.values].astype(np.int64)) == 0
 
-    published_id = published_users(log, release)[asker].astype(np.int64)
-    held = CountedRows.of(release.log.user, release.log.query, len(release.log.users))
-    width = len(release.log.queries)
-    shown = np.isin(published_id * width + own, held.owner * width + held.values) & (published_id >= 0)
+    published_id = _id_of_asker(release, own, asker)
+    shown = published_id >= 0
     kept = np.flatnonzero(shown & new)
-    chosen = sample(np.unique(asker[kept]), random)  # in a large log, the texts of some people
+    people = np.unique(asker[kept])
+    chosen = sample(people, random)  # in a large log, the texts of some people
     kept = kept[np.isin(asker[kept], chosen)]
 
     log_of, one = distinct_logs(release.log)
     there = np.unique(release.log.user)
     there = there[release.truth.user[there] != NO_CODE]
     classes = Ragged.of(log_of[there], release.truth.user[there].astype(np.int64), len(one))
+    classes = classes.ascending().distinct()  # who has two of the ids is one member
     members = classes.take(log_of[published_id[kept]])
-    return _Targets(own[kept], asker[kept], published_id[kept], members, int((shown & ~new).sum()))
+    return _Targets(own[kept], asker[kept], published_id[kept], members, int((shown & ~new).sum()), len(people))
+
+
+def _id_of_asker(release: Release, own: Int64s, asker: Int64s) -> Int64s:
+    """int64[own texts]: the asker's published id under which each text is, the first of several; -1 = there is none."""
+    assert release.truth is not None
+    asker_of = np.full(len(release.log.queries), -2, dtype=np.int64)
+    asker_of[own] = asker
+    rows = np.flatnonzero(release.truth.user[release.log.user] == asker_of[release.log.query])[::-1]
+    out = np.full(len(release.log.queries), -1, dtype=np.int64)
+    out[release.log.query[rows]] = release.log.user[rows]
+    return out[own]
 
 
 def _attributed(log: QueryLog, release: Release, known: QueryLog, targets: _Targets) -> tuple[Float64s, Float64s]:

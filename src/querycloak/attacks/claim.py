@@ -135,12 +135,13 @@ def _claims(
     """Make the claims about some people, and score them."""
     n_queries, published = len(halves.known.queries), release.log
     texts_of = CountedRows.of(published.user, published.query, len(published.users)).uncounted
-    found = _found_logs(similarity, halves.known, people, random)
+    texts_behind = askers.queries.inverted(n_queries)  # query → texts that it is, holds or means
+    known, other = (_marks(half, people, texts_behind) for half in halves)
+    told = None if release.statement.ids == "person" else KnownTexts.of(texts_of, known, len(published.queries))
+    found = _found_logs(similarity, halves.known, people, random, told)
     used = np.unique(texts_of.take(np.unique(found.values)).values)
     spaces = ranking_spaces(similarity.spaces, holds_concepts=release.holds_concepts)
     likeness = Likeness.of(spaces, halves.known, people, used)
-    texts_behind = askers.queries.inverted(n_queries)  # query → texts that it is, holds or means
-    known, other = (_marks(half, people, texts_behind) for half in halves)
 
     is_known = np.zeros(len(published.queries), dtype=np.bool_)
     is_right = np.zeros(len(published.queries), dtype=np.bool_)
@@ -168,13 +169,44 @@ def _claims(
     return _Claims(np.minimum(right, 1.0), another, made)  # sums of shares may be 1 and a bit
 
 
-def _found_logs(similarity: Similarity, known: QueryLog, people: Codes, random: Randomness) -> Ragged:
-    """Return, for each person, the published logs with the best score, each by one of its ids, as often as it ties."""
+class KnownTexts(NamedTuple):
+    """What the attacker knows already of each published log.
+
+    Where a person has several ids, the most similar log is often one that he knows whole, and there is nothing to claim
+    from: he takes the most similar one that has something new.
+    """
+
+    known: Ragged
+    """the published texts that are known of each person"""
+    holders: Ragged
+    """the published ids that have each text"""
+    texts: npt.NDArray[np.int64]
+    """int64[published ids]: how many distinct texts each has"""
+
+    @classmethod
+    def of(cls, texts_of: Ragged, known: Ragged, texts: int) -> KnownTexts:
+        """Find which ids have each text; texts_of: the distinct texts of each id."""
+        return cls(known, texts_of.inverted(texts), texts_of.lengths)
+
+    def has_new(self, person: int) -> npt.NDArray[np.bool_]:
+        """bool[published ids]: has a text that is not known of the person."""
+        holders = self.holders.take(self.known.row(person)).values
+        return np.asarray(np.bincount(holders, minlength=len(self.texts)) < self.texts)
+
+
+def _found_logs(
+    similarity: Similarity, known: QueryLog, people: Codes, random: Randomness, told: KnownTexts | None
+) -> Ragged:
+    """Return, for each person, the published logs with the best score, each by one of its ids, as often as it ties.
+
+    With `told`, only logs that have something new to the attacker.
+    """
     one_of = np.unique(similarity.log_of, return_index=True)[1][similarity.log_of]  # equal logs have equal texts
     rows: list[npt.NDArray[np.int64]] = []
-    for _, scores in similarity.blocks(known, people):
-        for score in scores:
-            best = np.flatnonzero(score == score.max(initial=-np.inf))
+    for part, scores in similarity.blocks(known, people):
+        for person, score in enumerate(scores, part.start):
+            new = np.ones(len(score), dtype=np.bool_) if told is None else told.has_new(person)
+            best = np.flatnonzero(new & (score == score[new].max(initial=-np.inf)))
             distinct = np.unique(one_of[best])
             if len(distinct) > MOST_TIES:
                 best = best[random.permutation(len(best))[:MOST_TIES]]

@@ -50,12 +50,14 @@ def consistent_classes(
         targets = find_targets(known, release, random.child(variant), most=classes.affordable)
         rows = np.flatnonzero(known.event)
         bags = classes.known(targets.people, known.user[rows], known.query[rows])
-        named = classes.name(bags, targets.owner, whole=variant == "whole")
+        named = classes.name(bags, targets.owner.single, whole=variant == "whole")
         chance = named.chance
         details = targets.details
         if len(targets):
-            details["class found"] = float((chance * classes.ids[classes.of[targets.owner]]).mean())
+            details["class found"] = float((chance * classes.ids[classes.of[targets.owner.single]]).mean())
             details["mean classes without a fault"] = float(named.consistent.mean())
-        results.append(link_result(f"consistent-classes, {variant}", chance, release, knows, details=details))
+        results.append(
+            link_result(f"consistent-classes, {variant}", chance, release, knows, targets.owner, details=details)
+        )
         progress.advance()
     return results

@@ -38,7 +38,7 @@ def code_grams(*vocabularies: pl.Series) -> tuple[list[Ragged], int]:
     # Neighbours share the space between them: text t begins at start[t] with that space, and ends with the next one.
     start = row_starts(plain.str.len_chars().to_numpy().astype(np.int64) + 1)
     code = _letter_codes(letters)
-    gram = np.zeros(max(len(letters) - LENGTH + 1, 0), dtype=np.int64)
+    gram = np.zeros(max(len(letters) - LENGTH + 1, 0), dtype=np.int32)
     for i in range(LENGTH):
         gram = (gram << BITS) | code[i : i + len(gram)]
     has = np.maximum(np.diff(start) + 1 - (LENGTH - 1), 0)  # grams of each text
@@ -53,19 +53,19 @@ def code_grams(*vocabularies: pl.Series) -> tuple[list[Ragged], int]:
     return out, size
 
 
-def _letter_codes(letters: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
-    """int64[letters]: the rank of each by frequency, the most frequent first, modulo 64."""
+def _letter_codes(letters: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
+    """int32[letters]: the rank of each by frequency, the most frequent first, modulo 64."""
     count = np.bincount(letters)
     rank = np.empty(len(count), dtype=np.int64)
     rank[np.argsort(-count, kind="stable")] = np.arange(len(count))
-    return (rank % (1 << BITS))[letters]
+    return (rank % (1 << BITS)).astype(np.int32)[letters]
 
 
-def _dense(values: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]:
+def _dense(values: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], int]:
     """Return the number of each value among those that occur, and how many do; nothing is sorted, there are many."""
     occurs = np.zeros(1 << (BITS * LENGTH), dtype=np.bool_)
     occurs[values] = True
     found = np.flatnonzero(occurs)
     number = np.empty(len(occurs), dtype=np.int32)  # set where it is read
     number[found] = np.arange(len(found), dtype=np.int32)
-    return number[values].astype(np.int64), len(found)
+    return number[values], len(found)

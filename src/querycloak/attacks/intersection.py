@@ -126,7 +126,7 @@ def _candidates(release: Release, texts: pl.Series, people: int) -> Ragged:
     """
     import polars as pl
 
-    from querycloak.releases.askers import compared
+    from querycloak.texts.compared import compared
 
     assert release.truth is not None
     both = pl.concat([compared(texts), compared(release.log.queries)])

@@ -12,6 +12,7 @@ from querycloak.attacks.result import AttackResult, Baseline, BaselineKind, Ques
 from querycloak.statistics import wilson
 
 if TYPE_CHECKING:
+    from querycloak.attacks.published_ids import PublishedIds
     from querycloak.releases.release import Release
 
 __all__ = ["NOTHING", "baseline_of", "difference", "guessing", "link_result", "mean_guess", "rated_result", "result_of"]
@@ -80,11 +81,15 @@ def link_result(
     chance: Float64s,
     release: Release,
     knows: str,
+    owner: PublishedIds,
     *,
     question: Question = "linkability",
     details: dict[str, float] | None = None,
 ) -> AttackResult:
-    """Return the result of an attacker who names a published id of each person; chance: float64[people]."""
+    """Return the result of an attacker who names a published id of each person; chance: float64[people].
+
+    owner: the right ids of each. Who guesses blindly is right with the person's share of all published ids.
+    """
     return result_of(
         attack,
         chance,
@@ -93,10 +98,16 @@ def link_result(
         risk="link",
         knows=knows,
         unit="published id",
-        baseline=guessing(len(release.log.users)),
+        baseline=_guessed_id(owner, len(release.log.users)),
         bounded=True,
         details=details or {},
     )
+
+
+def _guessed_id(owner: PublishedIds, published: int) -> Baseline:
+    """Return the baseline of an attacker who names one of all published ids blindly."""
+    own = float(owner.counts.mean()) if len(owner) else 1.0
+    return mean_guess(np.array([own / max(published, 1)]))
 
 
 def rated_result(attack: str, rate: Interval, targets: int, release: Release, **about: Unpack[About]) -> AttackResult:

@@ -10,7 +10,7 @@ import numpy as np
 from querycloak.arrays.ragged import CountedRows, Ragged
 from querycloak.attacks.matching import code_words, count_features, expand
 from querycloak.attacks.path_nodes import path_nodes
-from querycloak.logs.query_log import NO_CODE
+from querycloak.attacks.published_ids import published_ids
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.releases.release import Release
 
-__all__ = ["Features", "published_users", "text_features", "topic_features"]
+__all__ = ["Features", "longest_logs", "text_features", "topic_features"]
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,13 @@ def topic_features(log: QueryLog, concepts: ConceptLog, release: Release, taxono
     return Features(of_item, published, len(nodes.tree))
 
 
-def published_users(log: QueryLog, release: Release) -> npt.NDArray[np.int32]:
-    """int32[users of the log]: the published user that each became, -1 where there is none."""
-    assert release.truth is not None
+def longest_logs(log: QueryLog, release: Release) -> npt.NDArray[np.int32]:
+    """int32[users of the log]: the published id of each that has most rows, -1 where there is none."""
+    own = published_ids(log, release).ids
+    rows = np.bincount(release.log.user, minlength=len(release.log.users))
+    order = np.lexsort((rows[own.values], own.owner))  # the last one of each user has most
     out = np.full(len(log.users), -1, dtype=np.int32)
-    named = np.flatnonzero(release.truth.user != NO_CODE)  # an id may stand for nobody
-    out[release.truth.user[named]] = named
+    out[own.owner[order]] = own.values[order]
     return out
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.attacks.interval import link_result
-from querycloak.attacks.known import Features, published_users, text_features
+from querycloak.attacks.known import Features, text_features
 from querycloak.attacks.matching import chance_of_match
 from querycloak.attacks.published_classes import PublishedClasses
-from querycloak.attacks.targets import MOST_TARGETS, sample
+from querycloak.attacks.published_ids import PublishedIds, published_ids
+from querycloak.attacks.targets import MOST_TARGETS, sample, sampled
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -51,25 +52,26 @@ def known_queries(
         known = PublishedClasses.find(log, release, concepts, taxonomy)
     else:
         known = text_features(log, release, whole=True)
-    owner = published_users(log, release)
+    owner = published_ids(log, release)
     results = []
     progress.start("attack: known queries", total=len(HOW_MANY) + 1)
     for m in (*HOW_MANY, None):
-        chance = _attack(log, known, owner, m, random.child(f"m={m}"))
+        chance, named = _attack(log, known, owner, m, random.child(f"m={m}"))
         knows = "half of a person's queries, at random" if m is None else f"{m} random queries of a person"
         name = f"known-queries, {'half' if m is None else m}"
-        results.append(link_result(name, chance, release, knows, question="singling out"))
+        details = sampled(len(chance), int(owner.is_published.sum()))
+        results.append(link_result(name, chance, release, knows, named, question="singling out", details=details))
         progress.advance()
     return results
 
 
 def _attack(
-    log: QueryLog, known: Features | PublishedClasses, owner: npt.NDArray[np.int32], m: int | None, random: Randomness
-) -> npt.NDArray[np.float64]:
-    """float64[targets]: the chance of finding each published user from m of its queries (None = half of them)."""
+    log: QueryLog, known: Features | PublishedClasses, owner: PublishedIds, m: int | None, random: Randomness
+) -> tuple[npt.NDArray[np.float64], PublishedIds]:
+    """Return float64[targets], the chance of finding each from m of its queries (None = half), and their right ids."""
     targeted = np.zeros(len(owner), dtype=np.bool_)
     most = known.affordable if isinstance(known, PublishedClasses) else MOST_TARGETS
-    targeted[sample(np.flatnonzero(owner >= 0), random, most)] = True
+    targeted[sample(np.flatnonzero(owner.is_published), random, most)] = True
     events = np.flatnonzero(log.event & targeted[log.user])
     shuffled = events[random.permutation(len(events))]
     by_user = shuffled[np.argsort(log.user[shuffled], kind="stable")]  # in random order within each user
@@ -81,6 +83,6 @@ def _attack(
     targets, target = np.unique(log.user[taken], return_inverse=True)
     if isinstance(known, PublishedClasses):
         bags = known.known(targets, log.user[taken], log.query[taken])
-        return known.name(bags, owner[targets], whole=False).chance
+        return known.name(bags, owner[targets].single, whole=False).chance, owner[targets]
     rows = known.known(target.astype(np.int64), log.query[taken], len(targets))
-    return chance_of_match(rows, known.published, owner[targets], known.size, cosine=False)
+    return chance_of_match(rows, known.published, owner[targets], known.size, cosine=False), owner[targets]

@@ -13,9 +13,12 @@ import numpy.typing as npt
 
 from querycloak.arrays.ragged import CountedRows, Ragged
 from querycloak.attacks._matching_kernels import Weighted, best_matches
+from querycloak.texts.compared import code_sorted
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from querycloak.attacks.published_ids import PublishedIds
 
 __all__ = ["chance_of_match", "code_words", "count_features", "expand"]
 
@@ -32,11 +35,11 @@ def count_features(user: Ints, feature: Ints, n_users: int) -> CountedRows:
 
 
 def chance_of_match(
-    known: CountedRows, published: CountedRows, owner: Int32s, n_features: int, *, cosine: bool
+    known: CountedRows, published: CountedRows, owner: PublishedIds, n_features: int, *, cosine: bool
 ) -> Float64s:
-    """Match each row of known features to the published ones: float64[targets], the chance of naming the right one.
+    """Match each row of known features to the published ones: float64[targets], the chance of naming a right one.
 
-    owner: int32[targets], the right published user. With `cosine`, counts are damped by 1 + log and published rows have
+    owner: the right published ids of each target. With `cosine`, counts are damped by 1 + log and published rows have
     length 1; without, a published row scores by which of the known features it has.
     """
     if published.rows == 0 or len(owner) == 0:
@@ -58,7 +61,7 @@ def chance_of_match(
         Weighted(known.start, known.values, known_weight),
         Weighted(by_feature.start, holders, weight[by_feature.values]),
         published.rows,
-        owner,
+        owner.ids,
     )
 
 
@@ -79,7 +82,7 @@ def code_words(*vocabularies: pl.Series) -> tuple[list[Ragged], int]:
         .explode("word")
         .filter(pl.col("word").is_not_null())
     )
-    code = (words["word"].rank("dense").cast(pl.Int64) - 1).to_numpy()
+    code = code_sorted(words["word"])
     rows = Ragged.of(words["row"].to_numpy().astype(np.int64), code, len(known))
     out: list[Ragged] = []
     first = 0

@@ -21,7 +21,7 @@ from querycloak.attacks.interval import NOTHING, rated_result
 from querycloak.attacks.result import Baseline, CannotAttackError, NothingToAttackError
 from querycloak.attacks.roc import area, area_interval, true_positives
 from querycloak.attacks.similarity import Similarity
-from querycloak.attacks.targets import events_of, sample
+from querycloak.attacks.targets import events_of, sample, sampled
 from querycloak.logs.query_log import NO_CODE
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def membership(
     taxonomy: Taxonomy,
 ) -> list[AttackResult]:
     """Tell people inside a further release from people outside: 2 AUC - 1, and true positives at 1 % false ones."""
-    people = sample(np.flatnonzero(events_of(halves.known) >= 1), random)
+    there = np.flatnonzero(events_of(halves.known) >= 1)
+    people = sample(there, random)
     trial = trials.half_of_people()
     if len(trial.release.log) == 0:
         raise NothingToAttackError("nothing of half of the people would be published")
@@ -76,7 +77,7 @@ def membership(
     score = _cross_chosen(np.stack(list(scores.values())), inside, random)
     a, b = score[inside], score[~inside]
     middle, low, high = _no_worse_than_guessing(*area_interval(a, b))
-    details = {"people inside": float(len(a)), "people outside": float(len(b))}
+    details = {"people inside": float(len(a)), "people outside": float(len(b)), **sampled(len(people), len(there))}
     details |= {f"2 AUC - 1 of {name}": 2 * area(s[inside], s[~inside]) - 1 for name, s in scores.items()}
     guess = Baseline(kind="guessing", rate=FALSE_POSITIVES, low=FALSE_POSITIVES, high=FALSE_POSITIVES, targets=0)
     return [

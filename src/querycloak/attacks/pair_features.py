@@ -68,7 +68,7 @@ class PairFeatures:
         step = max(PAIRS_AT_ONCE // max(len(self.one), 1), 1)
         match = shape_of(self.seen, self.seen_user[targets.people], self.release, 0.5)
         for part, shapes in match.blocks(step):
-            cosines = self.similarity.cosines(self.known, targets.people[part])[:, :, self.one]
+            cosines = self.similarity.distinct_cosines(self.known, targets.people[part])
             found = [*cosines, *(np.log1p(_ranks(c)) for c in cosines)]
             ratio = np.log(np.maximum(rows, 1))[None, :] - np.log(np.maximum(events[part], 1))[:, None]
             found.append(np.abs(ratio - usual))
@@ -87,10 +87,12 @@ class PairFeatures:
 
 
 def _ranks(scores: Float64s) -> Float64s:
-    """float64[people, logs]: how many logs have a higher score; equal scores have equal ranks."""
+    """float64[people, logs]: how many logs have a higher score; equal scores have equal ranks. No score is below 0."""
     out = np.empty(scores.shape)
-    for row, ranks in zip(-scores, out, strict=True):
-        ranks[:] = np.searchsorted(np.sort(row), row)
+    for row, ranks in zip(scores, out, strict=True):
+        above = np.flatnonzero(row)  # in a large release most are 0, and all of these have one rank
+        ranks[:] = len(above)
+        ranks[above] = np.searchsorted(np.sort(-row[above]), -row[above])
     return out
 
 

@@ -1,4 +1,4 @@
-"""Personal identifiers left in a release: mail, phone, card, social-security numbers, addresses, names of persons."""
+"""Personal identifiers left in a release: mail, phone, card, addresses and the other kinds, and names of persons."""
 
 from __future__ import annotations
 

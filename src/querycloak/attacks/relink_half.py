@@ -41,4 +41,4 @@ def relink_half(
     shown = None if taxonomy is None else trials.concepts_of(later)
     similarity = Similarity.of(log, later, concepts=concepts, release_concepts=shown, taxonomy=taxonomy)
     knows = f"{halves.which}; the release is of the other half"
-    return link("relink-half", knows, halves.known, later, similarity, random)
+    return link("relink-half", knows, halves.known, later, similarity, random, progress)

@@ -1,4 +1,4 @@
-"""Shape: row counts, words per row in order, times of day and gaps find a person; nothing is read.
+"""Shape: row counts, words per row in order, times of day and gaps, clicks find a person; nothing is read.
 
 The attacker runs the method on what he knows, and compares the shape of what comes out with each published log. Where
 the method cannot be run again, he compares what he knows itself.
@@ -6,7 +6,7 @@ the method cannot be run again, he compares what he knows itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,14 +14,17 @@ import numpy.typing as npt
 
 from querycloak.arrays.ragged import Ragged
 from querycloak.attacks.interval import link_result
-from querycloak.attacks.known import published_users
+from querycloak.attacks.known import longest_logs
 from querycloak.attacks.result import CannotAttackError
 from querycloak.attacks.shape_match import ShapeMatch, rows_of
 from querycloak.attacks.similarity import chance_of_best
-from querycloak.attacks.targets import Targets, events_of, find_targets
+from querycloak.attacks.targets import MOST_TARGETS, Targets, events_of, find_targets, sampled
 from querycloak.progress import QUIET, Progress
+from querycloak.releases.columns import rounded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from querycloak.attacks.halves import Halves
     from querycloak.attacks.result import AttackResult
     from querycloak.attacks.trials import Trials
@@ -35,10 +38,17 @@ WINDOWS: Final = (20, 50, 100)
 """Consecutive queries known of a person."""
 HALF_KNOWN: Final = "half known"
 """Name of the trial of the known half, which other attackers share."""
+WITH_COLUMNS: Final = ", with columns"
+"""Ending of the names of variants that compare times and clicks, too."""
 WORK: Final = 4e8
 """Multiplications that one window may take: about a third of a second."""
+WORK_OF_A_SHARE: Final = 4e9
+"""The same where it is told which share of a log is known, and the targets are a sample anyhow: of a smaller log, all
+people are looked for, whatever it takes."""
 FEWEST: Final = 120
-"""Targets that are attacked even where that takes longer."""
+"""Targets that are attacked even where that takes longer, up to WORK_OF_A_SHARE."""
+LEAST: Final = 50
+"""Targets of a log with more than MOST_TARGETS people that are attacked whatever it takes."""
 ENOUGH: Final = 20
 """People without whom a window is left out: over fewer, a rate says nothing."""
 
@@ -60,7 +70,8 @@ def shape(
     """Attack with the whole log known, half of it, and 20, 50 and 100 consecutive queries at a random point of the log.
 
     People with fewer queries than a window has are no targets of it; a window with fewer than 20 targets is left out.
-    One simulation is made for each variant.
+    One simulation is made for each variant. Where times or clicks are published, each variant is tried with and without
+    them: a column that comes out otherwise in the simulation misleads.
     """
     variants = [
         Variant("whole log", "a person's whole log", log, 1.0),
@@ -69,28 +80,37 @@ def shape(
     for size in WINDOWS:
         known = window(log, size, random.child(f"window {size}"))
         variants.append(Variant(f"{size} in a row", f"{size} consecutive queries of a person", known, None))
-    results = []
+    results: list[AttackResult] = []
     progress.start("attack: shape", total=len(variants))
     for variant in variants:
         targets = find_targets(variant.known, release, random.child(variant.name))
         if len(targets) >= (ENOUGH if variant.part is None else 1):
-            results.append(_attack(variant, release, targets, trials, random.child(variant.name)))
+            results += _attack(variant, release, targets, trials, random.child(variant.name))
         progress.advance()
     if not results:
         raise CannotAttackError("nobody of whom something is known is in the release")
     return results
 
 
-def _attack(variant: Variant, release: Release, targets: Targets, trials: Trials, random: Randomness) -> AttackResult:
+def _attack(
+    variant: Variant, release: Release, targets: Targets, trials: Trials, random: Randomness
+) -> Iterator[AttackResult]:
     seen, owners, is_run = simulated(variant.known, variant.name, trials)
-    chance = match_shapes(seen, owners, release, targets, variant.part, random)
+    # Where a person has several ids, each is known whole or not at all: the longest one is looked for.
+    part = variant.part if release.statement.ids == "person" else 1.0
     how = "runs the method on it" if is_run else "the method is not run again"
-    knows = f"{variant.knows}; {how}; compares row counts and words per row"
-    return link_result(f"shape, {variant.name}", chance, release, knows, details=targets.details)
+    times = ", rows per day, gaps and times of day" if release.log.time is not None else ""
+    further = times + (", clicks and ranks" if release.log.url is not None else "")
+    for name, columns in ((variant.name, ""), (f"{variant.name}{WITH_COLUMNS}", further)):
+        if columns or name == variant.name:
+            chance, index = match_shapes(seen, owners, release, targets, part, random, columns=bool(columns))
+            knows = f"{variant.knows}; {how}; compares row counts and words per row{columns}"
+            details = {**targets.details, **sampled(len(chance), targets.there)}
+            yield link_result(f"shape, {name}", chance, release, knows, targets.owner[index], details=details)
 
 
 def simulated(known: QueryLog, name: str, trials: Trials) -> tuple[QueryLog, npt.NDArray[np.int32], bool]:
-    """Run the method on what is known: what it publishes, the published user of each person, and that it was run.
+    """Run the method on what is known: what it publishes, the longest published log of each, and that it was run.
 
     Where it cannot be run, the known queries themselves, one row per query event.
     """
@@ -98,7 +118,7 @@ def simulated(known: QueryLog, name: str, trials: Trials) -> tuple[QueryLog, npt
         trial = trials.of(known, name)
     except CannotAttackError:
         return known.take(known.event), np.arange(len(known.users), dtype=np.int32), False
-    return trial.release.log, published_users(known, trial.release), True
+    return trial.release.log, longest_logs(known, trial.release), True
 
 
 def match_shapes(
@@ -108,31 +128,69 @@ def match_shapes(
     targets: Targets,
     part: float | None,
     random: Randomness,
-) -> npt.NDArray[np.float64]:
-    """float64[targets, or a sample]: the chance of naming each by its shape in `seen`, where person p is owners[p]."""
-    index = np.arange(len(targets)) if part is not None else _affordable(seen, owners, release, targets, random)
-    match = shape_of(seen, owners[targets.people[index]], release, part)
+    *,
+    columns: bool = False,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Return the chance of naming each target by its shape in `seen`, where person p is owners[p]: float64[sample].
+
+    And int64[sample], which of the targets these are: all, where that is affordable.
+    """
+    is_sample = len(targets) < targets.there
+    each = 1 + columns * ((release.log.time is not None) * 4 + (release.log.url is not None) * 2)  # values of a row
+    if part is None:
+        rows = np.append(np.bincount(seen.user, minlength=len(seen.users)), 0)[owners[targets.people]]
+        index = _within(
+            rows * float(len(release.log)), WORK, random, each, LEAST if len(owners) > MOST_TARGETS else FEWEST
+        )
+    else:
+        index = np.arange(len(targets))
+    match = shape_of(seen, owners[targets.people[index]], release, part, columns=columns)
+    if part is not None and is_sample and (work := match.work()).sum() > WORK_OF_A_SHARE:
+        index = _within(work, WORK_OF_A_SHARE, random)
+        match = shape_of(seen, owners[targets.people[index]], release, part, columns=columns)
     chance = np.zeros(len(index))
     for block, scores in match.blocks():
         chance[block] = chance_of_best(scores, targets.owner[index[block]])
-    return chance
+    return chance, index
 
 
-def shape_of(seen: QueryLog, users: npt.NDArray[np.int32], release: Release, part: float | None) -> ShapeMatch:
-    """Compare the logs of some users of `seen` with the published ones; -1 is somebody of whom nothing is seen."""
-    timed = seen.time is not None and release.log.time is not None
+def shape_of(
+    seen: QueryLog, users: npt.NDArray[np.int32], release: Release, part: float | None, *, columns: bool = True
+) -> ShapeMatch:
+    """Compare the logs of some users of `seen` with the published ones; -1 is somebody of whom nothing is seen.
+
+    Words per row are compared, with `columns` times and clicks, too.
+    """
+    both_timed = seen.time is not None and release.log.time is not None
+    timed = columns and both_timed
+    clicked = columns and seen.url is not None and release.log.url is not None
+    if both_timed and release.statement.time_grain:
+        seen = _rounded(seen, release.statement.time_grain)
     rows = Ragged.positions(seen.user, len(seen.users) + 1)  # the last is nobody's, and empty
-    return ShapeMatch.of(rows.take(users), rows_of(seen, timed=timed), release.log, part)
+    known = rows_of(seen, timed=timed, clicked=clicked)
+    return ShapeMatch.of(rows.take(users), known, release.log, part, timed=timed, clicked=clicked)
 
 
-def _affordable(
-    seen: QueryLog, owners: npt.NDArray[np.int32], release: Release, targets: Targets, random: Randomness
+def _rounded(seen: QueryLog, grain: str) -> QueryLog:
+    """Return what is seen with its times and its order as they are published; a simulation has them already."""
+    assert seen.time is not None
+    text = seen.queries.rank("ordinal").to_numpy()[seen.query] if len(seen) else seen.query
+    time = rounded(seen.time, grain)
+    order = np.lexsort((text, time, seen.user))
+    return replace(seen, time=time).take(order)
+
+
+def _within(
+    work: npt.NDArray[np.float64], most: float, random: Randomness, each: int = 1, least: int = LEAST
 ) -> npt.NDArray[np.int64]:
-    """Return a random sample of the targets that can be looked for at every offset within WORK."""
-    rows = np.append(np.bincount(seen.user, minlength=len(seen.users)), 0)[owners[targets.people]]
-    order = random.child("order").permutation(len(targets))
-    work = np.cumsum(rows[order] * float(len(release.log)))
-    return np.sort(order[: max(int(np.searchsorted(work, WORK)), FEWEST)])
+    """Return a random sample of targets whose work is no more than that in all; a few even where it is.
+
+    `each`: how many times `work` it takes in truth. `least`: how many are taken whatever it takes.
+    """
+    order = random.child("order").permutation(len(work))
+    total = np.cumsum(work[order])
+    fewest = min(max(int(np.searchsorted(total * each, WORK_OF_A_SHARE)), least), FEWEST)
+    return np.sort(order[: max(int(np.searchsorted(total, most)), fewest)])
 
 
 def window(log: QueryLog, size: int, random: Randomness) -> QueryLog:

@@ -12,12 +12,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.attacks._similarity_kernels import Weighted, add_cosines
 from querycloak.attacks.vectors import Space, concept_space, text_spaces
 from querycloak.releases.classes import distinct_logs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from querycloak.attacks.published_ids import PublishedIds
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import Codes, QueryLog
     from querycloak.mapping.concept_log import ConceptLog
@@ -28,8 +30,8 @@ __all__ = ["Similarity", "chance_of_best"]
 Float64s = npt.NDArray[np.float64]
 Int64s = npt.NDArray[np.int64]
 
-LOGS_AT_ONCE: Final = 4096
-"""Distinct published logs in one block."""
+LOGS_AT_ONCE: Final = 8192
+"""Distinct published logs in one block: their scores stay in the cache of a core."""
 SCORES_AT_ONCE: Final = 1 << 24
 """Scores in one block of people: 128 MB."""
 
@@ -43,8 +45,12 @@ class Similarity:
     """The published logs of a release, ready to be compared with what is known of people."""
 
     spaces: list[Space]
-    published: list[list[Any]]
-    """for each space, csr[width, distinct logs] in blocks of distinct logs"""
+    published: list[list[Weighted]]
+    """for each space, the logs that have each feature, in blocks of LOGS_AT_ONCE distinct logs"""
+    distinct: int
+    """how many distinct logs there are"""
+    at_once: int
+    """how many of them are in a block"""
     log_of: Int64s
     """int64[published ids]: the distinct log of each"""
 
@@ -71,22 +77,29 @@ class Similarity:
         log_of, one = distinct_logs(release.log)
         shown = _renumbered(release.log, one)
         blocks = [range(a, min(a + LOGS_AT_ONCE, len(one))) for a in range(0, len(one), LOGS_AT_ONCE)]
-        published = [[s.published_rows(shown, b.start, b.stop).T.tocsr() for b in blocks] for s in spaces]
-        made = cls(spaces, published, log_of)
+        published = [[_weighted(s.published_rows(shown, b.start, b.stop).T.tocsr()) for b in blocks] for s in spaces]
+        made = cls(spaces, published, len(one), LOGS_AT_ONCE, log_of)
         _LAST.clear()
         _LAST[release] = (log.queries, concepts, made)
         return made
 
     def scores(self, known: QueryLog, people: Codes) -> Float64s:
         """float64[people, published ids]: the sum of the cosines. For many people, take `blocks`."""
-        out = np.zeros((len(people), int(self.log_of.max(initial=-1)) + 1))
-        for cosines in self._cosines(known, people):
-            out += cosines
-        return out[:, self.log_of]
+        out = np.zeros((len(people), self.distinct))
+        for i in range(len(self.spaces)):
+            self._add(out, i, known, people)
+        return self._by_id(out)
 
     def cosines(self, known: QueryLog, people: Codes) -> Float64s:
         """float64[spaces, people, published ids]: the cosine in each space."""
-        return np.stack([c[:, self.log_of] for c in self._cosines(known, people)])
+        return np.stack([self._by_id(cosines) for cosines in self.distinct_cosines(known, people)])
+
+    def distinct_cosines(self, known: QueryLog, people: Codes) -> Float64s:
+        """float64[spaces, people, distinct logs]: the cosine in each space."""
+        out = np.zeros((len(self.spaces), len(people), self.distinct))
+        for i in range(len(self.spaces)):
+            self._add(out[i], i, known, people)
+        return out
 
     def blocks(self, known: QueryLog, people: Codes) -> Iterator[tuple[slice, Float64s]]:
         """Yield the scores of a few people at a time: their slice of `people`, and float64[them, published ids]."""
@@ -95,25 +108,34 @@ class Similarity:
             part = slice(first, min(first + step, len(people)))
             yield part, self.scores(known, people[part])
 
-    def _cosines(self, known: QueryLog, people: Codes) -> Iterator[Float64s]:
-        """Yield float64[people, distinct logs] for each space."""
-        for space, blocks in zip(self.spaces, self.published, strict=True):
-            rows = space.known_rows(known, people)
-            parts = [(rows @ block).toarray() for block in blocks]
-            yield np.concatenate(parts or [np.zeros((len(people), 0))], axis=1, dtype=np.float64)
+    def _add(self, out: Float64s, space: int, known: QueryLog, people: Codes) -> None:
+        """Add the cosines in one space to out: float64[people, distinct logs]."""
+        rows = _weighted(self.spaces[space].known_rows(known, people))
+        for first, holders in zip(range(0, self.distinct, self.at_once), self.published[space], strict=True):
+            add_cosines(out, rows, holders, first, min(self.at_once, self.distinct - first))
+
+    def _by_id(self, scores: Float64s) -> Float64s:
+        """Return the columns of published ids from those of distinct logs."""
+        if self.distinct == len(self.log_of):  # distinct logs are numbered by their first id
+            return scores
+        return scores[:, self.log_of]
 
 
-def chance_of_best(scores: Float64s, owner: Codes) -> Float64s:
-    """float64[people]: the chance of naming the right published id when guessing among those with the best score.
+def _weighted(matrix: Any) -> Weighted:
+    """Take the arrays of a csr matrix."""
+    start, value = (a.astype(np.int32, copy=False) for a in (matrix.indptr, matrix.indices))
+    return Weighted(start, value, matrix.data)
 
-    scores: float64[people, published ids]; owner: int32[people], the right ids.
+
+def chance_of_best(scores: Float64s, owner: PublishedIds) -> Float64s:
+    """float64[people]: the chance of naming a right published id when guessing among those with the best score.
+
+    scores: float64[people, published ids]; owner: the right ids of each.
     """
     if scores.size == 0:
         return np.zeros(len(owner))
-    best = scores.max(axis=1)
-    right = scores[np.arange(len(owner)), owner] == best
-    ties = (scores == best[:, None]).sum(axis=1)
-    return np.asarray(right / ties, dtype=np.float64)
+    is_best = scores == scores.max(axis=1, keepdims=True)
+    return np.asarray(owner.hits(is_best) / is_best.sum(axis=1), dtype=np.float64)
 
 
 def _renumbered(published: QueryLog, one: Int64s) -> QueryLog:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from querycloak.attacks.known import published_users
+from querycloak.attacks.published_ids import PublishedIds, published_ids
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["HEAVY", "MOST_TARGETS", "Targets", "events_of", "find_targets", "sample"]
+__all__ = ["HEAVY", "MOST_TARGETS", "Targets", "events_of", "find_targets", "sample", "sampled"]
 
 HEAVY: Final = 50
 """Known query events of people about whom an attacker knows much; results count them separately, too."""
@@ -30,10 +30,12 @@ class Targets:
 
     people: Codes
     """int32[targets], codes of the log, ascending"""
-    owner: Codes
-    """int32[targets], the right published user of each"""
+    owner: PublishedIds
+    """the right published ids of each"""
     not_published: int
     """people with known queries whom the release does not hold"""
+    there: int = 0
+    """people with known queries whom it holds: the targets are all of them, or a sample"""
 
     def __len__(self) -> int:
         return len(self.people)
@@ -41,17 +43,19 @@ class Targets:
     @property
     def details(self) -> dict[str, float]:
         """What a result says about people who are no targets."""
-        return {"people not published": float(self.not_published)} if self.not_published else {}
+        out = {"people not published": float(self.not_published)} if self.not_published else {}
+        return out | sampled(len(self), self.there)
 
 
 def find_targets(
     known: QueryLog, release: Release, random: Randomness, at_least: int = 1, most: int = MOST_TARGETS
 ) -> Targets:
     """Return the published people of whom at least so many query events are known; at most so many of them."""
-    owner = published_users(known, release)
+    owner = published_ids(known, release)
     enough = events_of(known) >= max(at_least, 1)
-    people = sample(np.flatnonzero(enough & (owner >= 0)), random, most)
-    return Targets(people, owner[people], int((enough & (owner < 0)).sum()))
+    there = np.flatnonzero(enough & owner.is_published)
+    people = sample(there, random, most)
+    return Targets(people, owner[people], int((enough & ~owner.is_published).sum()), len(there))
 
 
 def sample(people: npt.NDArray[np.int64], random: Randomness, most: int = MOST_TARGETS) -> Codes:
@@ -59,6 +63,15 @@ def sample(people: npt.NDArray[np.int64], random: Randomness, most: int = MOST_T
     if len(people) > most:
         people = np.sort(people[random.child("targets").permutation(len(people))[:most]])
     return people.astype(np.int32)
+
+
+def sampled(people: int, there: int) -> dict[str, float]:
+    """Return what a result says where so many people were attacked, and there are more.
+
+    >>> sampled(2000, 31000), sampled(50, 50)
+    ({'people of whom these are a sample': 31000.0}, {})
+    """
+    return {"people of whom these are a sample": float(there)} if people < there else {}
 
 
 def events_of(log: QueryLog) -> npt.NDArray[np.int64]:

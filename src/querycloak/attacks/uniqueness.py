@@ -6,12 +6,12 @@ make what it holds less of one person's. Texts drawn from public knowledge under
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from querycloak.arrays.ragged import Ragged
-from querycloak.attacks._uniqueness_kernels import with_unique_pair, with_unique_pair_by_bits
+from querycloak.attacks._uniqueness_kernels import with_unique_pair
 from querycloak.attacks.interval import NOTHING, result_of
 from querycloak.logs.query_log import NO_CODE
 from querycloak.progress import QUIET, Progress
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from querycloak.releases.release import Release
 
 __all__ = ["own_texts", "people_with_unique_pair", "uniqueness"]
-
-_BITS_AT_MOST: Final = 256 * 1024 * 1024
-"""Bytes that the table of bits may take; beyond that, marks are used."""
 
 
 def uniqueness(
@@ -78,31 +75,12 @@ def people_with_unique_pair(log: QueryLog, release: Release, askers: Askers) -> 
     The person asked both, and no other person of the original log did. People are in the order of their codes; codes
     that no row of the log has are left out.
     """
-    found = np.zeros(len(log.users), dtype=np.bool_)
     logs = PublishedLogs.of(release).texts
-    texts = np.unique(logs.values[~askers.public[logs.values]])
-    people = askers.users(log, texts)
-    slot = np.full(len(askers.people), -1, dtype=np.int64)  # of a text, the row in `people`
-    slot[texts] = np.arange(len(texts))
-    for c in range(logs.rows):
-        rows = slot[logs.row(c)]
-        asked = people.take(rows[rows >= 0])
-        # only people who asked two of the texts can have a pair, and only they can share one
-        users, user, count = np.unique(asked.values, return_inverse=True, return_counts=True)
-        several = count[user] >= 2
-        names, code = np.unique(user[several], return_inverse=True)
-        if len(names):
-            held = Ragged.of(code, asked.owner[several].astype(np.int32), len(names))
-            found[users[names]] |= _with_unique_pair(held, asked.rows)
+    counted = ~askers.public[logs.values]
+    texts, text = np.unique(logs.values[counted], return_inverse=True)
+    people_of = askers.users(log, texts)
+    owner = logs.owner[counted]
+    rarest_first = np.lexsort((text, people_of.lengths[text], owner))
+    wanted = Ragged.of(owner[rarest_first], text[rarest_first], logs.rows)
+    found = with_unique_pair(wanted, people_of, people_of.inverted(len(log.users)))
     return found[np.unique(log.user)]
-
-
-def _with_unique_pair(held: Ragged, n_queries: int) -> npt.NDArray[np.bool_]:
-    """bool[users]: has two queries that no other user has both of. `held`: the distinct queries of each, ascending."""
-    users_of = held.inverted(n_queries)
-    spread = users_of.lengths
-    rarest_first = np.lexsort((held.values, spread[held.values], held.owner))
-    queries_of = Ragged(held.start, held.values[rarest_first])
-    dense = n_queries * (held.rows / 8) <= _BITS_AT_MOST
-    find = with_unique_pair_by_bits if dense else with_unique_pair
-    return find(queries_of, users_of)

@@ -8,7 +8,6 @@ have length 1, so that the product of two rows is their cosine.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -55,25 +54,17 @@ class Space:
         index[people] = np.arange(len(people))
         rows = np.flatnonzero(known.event)
         rows = rows[index[known.user[rows]] >= 0]
-        return self._weigh(_counts(index[known.user[rows]], known.query[rows], len(people), self._asked_counts))
+        return self._weigh(_counts(index[known.user[rows]], known.query[rows], len(people), self.asked, self.width))
 
     def published_rows(self, published: QueryLog, first: int, end: int) -> Any:
         """Return csr[end - first, width]: the logs of the published users first .. end - 1."""
         rows = np.flatnonzero((published.user >= first) & (published.user < end))
         owner = published.user[rows] - first
-        return self._weigh(_counts(owner, published.query[rows], end - first, self._shown_counts))
+        return self._weigh(_counts(owner, published.query[rows], end - first, self.shown, self.width))
 
     def text_rows(self, texts: npt.NDArray[np.integer[Any]]) -> Any:
         """Return csr[texts, width]: single published texts, by their codes."""
-        return self._weigh(_counts(np.arange(len(texts)), texts, len(texts), self._shown_counts))
-
-    @cached_property
-    def _asked_counts(self) -> Any:
-        return _matrix(self.asked, self.width)
-
-    @cached_property
-    def _shown_counts(self) -> Any:
-        return _matrix(self.shown, self.width)
+        return self._weigh(_counts(np.arange(len(texts)), texts, len(texts), self.shown, self.width))
 
     def _weigh(self, counts: Any) -> Any:
         """Turn counts into TF-IDF with rows of length 1, in place; an empty row stays empty."""
@@ -84,13 +75,17 @@ class Space:
         return counts
 
 
-def _counts(owner: npt.NDArray[Any], item: npt.NDArray[Any], rows: int, features: Any) -> Any:
-    """Count the features of the items of each owner, csr[rows, width]; a product, since sorting takes longer."""
+def _counts(owner: npt.NDArray[Any], item: npt.NDArray[Any], rows: int, features: Ragged, width: int) -> Any:
+    """Count the features of the items of each owner, csr[rows, width]; a product, since sorting takes longer.
+
+    Features are laid out for the items that occur: those of all texts of a large log would take gigabytes.
+    """
     from scipy.sparse import coo_array
 
+    items, code = np.unique(item, return_inverse=True)
     once = np.ones(len(item), dtype=np.float32)  # whole numbers, exact below 2^24
-    has = coo_array((once, (owner, item)), shape=(rows, features.shape[0])).tocsr()
-    return has @ features
+    has = coo_array((once, (owner, code)), shape=(rows, len(items))).tocsr()
+    return has @ _matrix(features.take(items), width)
 
 
 def _matrix(features: Ragged, width: int) -> Any:
@@ -98,8 +93,8 @@ def _matrix(features: Ragged, width: int) -> Any:
     from scipy.sparse import csr_array
 
     once = np.ones(len(features.values), dtype=np.float32)
-    start = features.start.copy()  # joining repeats writes into it
-    out = csr_array((once, features.values.astype(np.int32), start), shape=(features.rows, width))
+    start, values = features.start.copy(), features.values.astype(np.int32)  # joining repeats writes into both
+    out = csr_array((once, values, start), shape=(features.rows, width))
     out.sum_duplicates()
     return out
 
@@ -127,6 +122,7 @@ def concept_space(
 
 
 def _space(name: str, asked: Ragged, shown: Ragged, width: int, published: QueryLog) -> Space:
+    asked, shown = (Ragged(f.start, f.values.astype(np.int32, copy=False)) for f in (asked, shown))
     return Space(name, asked, shown, width, _idf(shown, width, published))
 
 
@@ -137,10 +133,9 @@ def _idf(shown: Ragged, width: int, published: QueryLog) -> Float64s:
     """
     users = len(published.users)
     spread = np.zeros(width, dtype=np.int64)
-    features = _matrix(shown, width)
     for first in range(0, users, LOGS_AT_ONCE):
         rows = np.flatnonzero((published.user >= first) & (published.user < first + LOGS_AT_ONCE))
-        counts = _counts(published.user[rows] - first, published.query[rows], LOGS_AT_ONCE, features)
+        counts = _counts(published.user[rows] - first, published.query[rows], LOGS_AT_ONCE, shown, width)
         spread += np.bincount(counts.indices, minlength=width)
     return np.log(1.0 + max(users, 1) / np.maximum(spread, 1))
 

@@ -84,6 +84,13 @@ ATTACKS: Final = Catalog(
             "trials",
         ),
         _attack(
+            "timing",
+            "linkability",
+            "knows when a person searched, looks for the published id that has rows at those times; reads nothing",
+            ("log",),
+            "halves",
+        ),
+        _attack(
             "learned-linkage",
             "linkability",
             "learns from people whose published logs are known which similarities find the others",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from querycloak.releases.release import Release
     from querycloak.settings import Settings
@@ -57,6 +57,10 @@ class Method:
     needs: tuple[Need, ...] = ()
     package: str = ""
     """the package it comes from, with its version; empty = QueryCloak itself"""
+    named_by: str = ""
+    """a setting that may follow the name after a colon, as in `policy:google-2024`; empty = there is none"""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """the settings that the name says in this way"""
 
     @property
     def settings(self) -> type[Settings]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from querycloak.catalog.entries import Method, Need
@@ -25,7 +26,7 @@ def _stream(name: str, settings_name: str, summary: str) -> Method:
     """Return the entry of a stream method; all of them are in one file."""
     guarantee = "each query is published under a user drawn uniformly from at least k others of its category or branch"
     module = "querycloak.methods.stream.stream_release"
-    return Method(name, summary, guarantee, module, settings_name, name.replace("-", "_"), ("paths",))
+    return Method(name, summary, guarantee, module, settings_name, name.replace("-", "_"), ("paths", "taxonomy"))
 
 
 STREAM_METHODS: Final[dict[str, Method]] = {
@@ -53,8 +54,10 @@ METHODS: Final = Catalog(
         _method(
             "suppression/sweep",
             "Sweep",
-            "new user ids; queries with personal identifiers and rare queries left out (what naive publishers do)",
+            "new user ids; of each query the part that many people share",
             "none",
+            "concepts",
+            "taxonomy",
         ),
         _method(
             "microaggregation/semantic-microaggregation",
@@ -69,18 +72,24 @@ METHODS: Final = Catalog(
             "PlainMicroaggregation",
             "the same without semantics: queries are only equal or different",
             _K_USERS,
+            "concepts",
+            "taxonomy",
         ),
         _method(
             "microaggregation/syntactic-microaggregation",
             "SyntacticMicroaggregation",
             "groups of k users whose queries are spelled, clicked and timed alike",
             _K_USERS,
+            "concepts",
+            "taxonomy",
         ),
         _method(
             "microaggregation/url-microaggregation",
             "UrlMicroaggregation",
             "groups of k users by the directory categories of the sites they clicked; random queries of each",
             _K_USERS,
+            "concepts",
+            "taxonomy",
             "directory",
             "resolver",
         ),
@@ -89,6 +98,7 @@ METHODS: Final = Catalog(
             "WordMicroaggregation",
             "groups of k users by the directory categories of the words they asked; random queries of each",
             _K_USERS,
+            "concepts",
             "taxonomy",
             "directory",
         ),
@@ -97,6 +107,18 @@ METHODS: Final = Catalog(
             "ClickGraphRemoval",
             "queries that point to a site, and those that join the query graph, left out",
             "none",
+            "concepts",
+            "taxonomy",
+        ),
+        replace(
+            _method(
+                "policy/policy",
+                "Policy",
+                "rules of a regulator or a service, from a preset or a TOML file, applied one after the other",
+                "none",
+                "taxonomy",
+            ),
+            named_by="rules",
         ),
         _method(
             "generalization/clump",
@@ -143,7 +165,17 @@ METHODS: Final = Catalog(
 
 
 def method(name: str) -> Method:
-    """Find a method by its name; an unknown one is refused with the nearest."""
+    """Find a method by its name; an unknown one is refused with the nearest.
+
+    >>> method("policy:google-2024").given
+    {'rules': 'google-2024'}
+    """
+    first, colon, rest = name.partition(":")
+    if colon and name not in METHODS:
+        entry = method(first)
+        if not entry.named_by or not rest:
+            raise UnknownNameError.of("method", name, METHODS | STREAM_METHODS)
+        return replace(entry, given={entry.named_by: rest})
     if name in STREAM_METHODS:
         return STREAM_METHODS[name]
     try:

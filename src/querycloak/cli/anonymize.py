@@ -70,6 +70,7 @@ def anonymize(
     Example: `querycloak anonymize log.tsv -o release.tsv --method sweep --min-query-users 5`
     """
     from querycloak import api
+    from querycloak.catalog import method as find_method
     from querycloak.cli.command_line import shown_command
     from querycloak.cli.inputs import check_outputs, open_bench
     from querycloak.cli.progress import ShownProgress
@@ -84,6 +85,7 @@ def anonymize(
     settings = given_settings(context)
     ledger = settings.get("ledger")
     inputs = [log, taxonomy, directory, resolver, settings.get("topics"), ledger, f"{ledger}.key" if ledger else None]
+    inputs += [settings.get("rules"), find_method(method).given.get("rules")]
     check_outputs([*inputs, sign], [output, statement, truth])
     key = None if sign is None else read_signing_key(sign)  # a wrong key ends the command before any work is done
     if key is not None and statement is None:

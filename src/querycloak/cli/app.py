@@ -19,6 +19,7 @@ from querycloak.cli import (
     mapping,
     measure,
     methods,
+    policy,
     stream,
     verify,
 )
@@ -65,5 +66,6 @@ app.command("verify")(verify.verify)
 app.command("map")(mapping.map_query)
 app.command("generate", cls=GenerateCommand)(generate.generate)
 app.command("methods")(methods.methods)
+app.add_typer(policy.app, name="policy")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(keys.app, name="keys")

@@ -9,7 +9,14 @@ import typer
 
 from querycloak.cli.limit_options import RerunOption
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, ResolverOption, SensitiveOption, TaxonomyOption
+from querycloak.cli.options import (
+    DirectoryOption,
+    LogArgument,
+    ReleaseArgument,
+    ResolverOption,
+    SensitiveOption,
+    TaxonomyOption,
+)
 from querycloak.logs.read_options import ReadOptions
 
 if TYPE_CHECKING:
@@ -20,10 +27,8 @@ __all__ = ["measure"]
 
 @reads_log
 def measure(
-    log: Annotated[Path, typer.Argument(help="The original log.", show_default=False)],
-    release: Annotated[
-        Path, typer.Argument(help="A release of it, with its statement next to it.", show_default=False)
-    ],
+    log: LogArgument,
+    release: ReleaseArgument,
     truth: Annotated[
         Path | None, typer.Option(help="The release's truth, for measures that compare users.", show_default=False)
     ] = None,

@@ -7,7 +7,21 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["DirectoryOption", "ResolverOption", "SeedOption", "SignOption", "TaxonomyOption"]
+__all__ = [
+    "DirectoryOption",
+    "LogArgument",
+    "ReleaseArgument",
+    "ResolverOption",
+    "SeedOption",
+    "SensitiveOption",
+    "SignOption",
+    "TaxonomyOption",
+]
+
+LogArgument = Annotated[Path, typer.Argument(help="The original log.", show_default=False)]
+ReleaseArgument = Annotated[
+    Path, typer.Argument(help="A release of it, with its statement next to it.", show_default=False)
+]
 
 TaxonomyOption = Annotated[
     str,

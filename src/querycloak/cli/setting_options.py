@@ -188,7 +188,7 @@ def _annotation(setting: Mapping[str, Any], title: str, several: bool) -> Any:
     flag, kind = _flag(setting["name"]), setting["type"]
     option = partial(
         typer.Option,
-        help=f"{setting['help']} ({_default(setting['default'])})",
+        help=f"{setting['help']} ({_default(setting)})",
         rich_help_panel=title,
         show_default=False,
     )
@@ -209,7 +209,7 @@ def describe_options(settings: type[Settings]) -> list[str]:
     for s in describe_settings(settings):
         flag = _flag(s["name"])
         flag += f" / --no-{flag[2:]}" if s["type"] is bool else f" {_metavar(s)}"
-        lines.append(f"`{flag}` {s['help']} ({_default(s['default'])})")
+        lines.append(f"`{flag}` {s['help']} ({_default(s)})")
     return lines
 
 
@@ -219,7 +219,10 @@ def _metavar(setting: Mapping[str, Any]) -> str:
     return "|".join(setting["choices"]) if setting["choices"] else str(setting["type"].__name__).upper()
 
 
-def _default(value: object) -> str:
+def _default(setting: Mapping[str, Any]) -> str:
+    value = setting["default"]
+    if setting["shown"]:
+        return f"default: {setting['shown']}"
     if value is MISSING:
         return "required"
     if value is None or value == "":

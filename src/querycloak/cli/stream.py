@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -117,7 +118,8 @@ def stream(
         progress.tell_compiling()
         if truth is not None:
             progress.note(f"{truth} tells who asked each query of the release: keep it, never share it.")
-        found = run_stream(run, LazyPaths(lambda: mapper_of(load_taxonomy(taxonomy))), progress)
+        known = partial(load_taxonomy, taxonomy)
+        found = run_stream(run, LazyPaths(lambda: mapper_of(known())), progress, known)
     if found is None:
         return
     if not quiet:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from querycloak.methods.stream.stream_texts import KINDS
+
 if TYPE_CHECKING:
     from querycloak.live.runner import Summary
 
@@ -13,7 +15,8 @@ __all__ = ["short_summary"]
 def short_summary(found: Summary, signature: str = "unsigned") -> str:
     """Return the lines that end a run; `signature` says who signed the statement."""
     s = found.stats
-    skipped, swept = (sum(s[which].values()) for which in ("lines skipped", "records swept"))
+    skipped, left_out = (sum(s[which].values()) for which in ("lines skipped", "records not published"))
+    kinds = [f"{s[name]:,} {name}" for name in KINDS if name in s]
     head = "done" if found.finished else "stopped"
     return "\n".join(
         [
@@ -22,10 +25,16 @@ def short_summary(found: Summary, signature: str = "unsigned") -> str:
             + f", {s['records unclassified']:,} unclassified"
             + (" (dropped)" if s["unclassified"] == "drop" else "")
             + f", {skipped:,} lines skipped"
-            + (f", {swept:,} swept" if s["records swept"] else ""),
+            + (f", {left_out:,} not published" if s["records not published"] else ""),
+            *([", ".join(kinds)] if kinds else []),
+            *(
+                [f"{s['phrases counted']:,} phrases are counted, as many as there may be: new ones are not published"]
+                if s.get("phrases full")
+                else []
+            ),
             f"mean delay {s['mean delay']:,.1f} records; {s['records per second']:,.0f} records/s",
             *(["nothing left: no category or branch had more than k users waiting"] if s["records out"] == 0 else []),
-            *(f"  {n:,} {kind}" for kind, n in (s["lines skipped"] | s["records swept"]).items()),
+            *(f"  {n:,} {kind}" for kind, n in (s["lines skipped"] | s["records not published"]).items()),
             f"guarantee: {found.statement.model}",
             *(f"  does not cover: {text}" for text in found.statement.does_not_cover),
             f"signature: {signature}",

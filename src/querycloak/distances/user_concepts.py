@@ -72,10 +72,16 @@ def distance_table(height: int) -> npt.NDArray[np.int32]:
     return np.asarray(table, dtype=np.int32)
 
 
-def user_concepts(user: Ints, concept: Ints, n: int, taxonomy: Taxonomy) -> UserConcepts:
-    """Count the concepts of n users; `concept` has no -1."""
+def user_concepts(user: Ints, concept: Ints, n: int, taxonomy: Taxonomy, others: int = 0) -> UserConcepts:
+    """Count the concepts of n users; `concept` has no -1.
+
+    The `others` after the last concept of the taxonomy, len(taxonomy) .. len(taxonomy) + others - 1, stand for what
+    the taxonomy does not know: each is a child of the root, at distance 1 of everything else.
+    """
     rows = CountedRows.of(user, concept, n)
-    return _assemble(rows, taxonomy.parent, taxonomy.depth, np.arange(len(taxonomy), dtype=np.int32))
+    parent = np.concatenate([taxonomy.parent, np.zeros(others, dtype=np.int32)])
+    depth = np.concatenate([taxonomy.depth, np.ones(others, dtype=np.int32)])
+    return _assemble(rows, parent, depth, np.arange(len(parent), dtype=np.int32))
 
 
 def user_words(user: Ints, word: Ints, n: int) -> UserConcepts:

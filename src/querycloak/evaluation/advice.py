@@ -180,7 +180,7 @@ def _texts(run: Run, limits: Limits) -> Iterator[Condition]:
         says = f"{_percent(with_identifier)} of its rows hold an identifier, such as a phone number"
         if not with_identifier:
             says = f"{found.identifier_texts:,} of its texts hold an identifier, such as a phone number"
-        yield Condition(number=3, says=says, change=_more_askers(run, 20))
+        yield Condition(number=3, says=says, change=_without_identifiers(run))
     if found.unknown_texts:
         says = (
             f"{found.unknown_texts:,} of its {found.texts:,} texts hold words that nobody asked, such as codes: "
@@ -216,16 +216,29 @@ def _remedy(run: Run, attack: AttackResult) -> str:
 
 
 def _fewer_own_texts(run: Run) -> str:
-    """Say what leaves out own texts; where rare queries are left out already, what is left are labels of them."""
+    """Say what leaves out own texts; where texts of more people are promised, there should be none."""
     if run.statement is not None and run.statement.text_users > 1:
-        return "take a method that publishes no labels of rare concepts: --min-query-users does not change them"
+        return f"make it again: its statement promises texts of {run.statement.text_users} people"
     return _more_askers(run, 5)
 
 
+def _without_identifiers(run: Run) -> str:
+    """Say what leaves out identifiers, by the settings that the method has."""
+    settings = {} if run.statement is None else run.statement.settings
+    if not settings.get("as_in_paper") and settings.get("identifiers") in {"keep", False}:
+        return "leave out identifiers: --identifiers drop"
+    return _more_askers(run, 20)
+
+
 def _more_askers(run: Run, least: int) -> str:
+    """Say what makes more people share each text."""
     now = run.statement.text_users if run.statement is not None else 1
     if run.statement is None or "min_query_users" not in run.statement.settings:
         return "take a method that publishes shared texts only"
+    if run.statement.settings.get("as_in_paper"):
+        return "leave out --as-in-paper: by default only what many people share is published"
+    if run.statement.settings.get("rare") == "keep":
+        return "publish of rare queries only what many people share: --rare phrase"
     return f"raise --min-query-users to {max(least, 2 * now if now > 1 else least)}"
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from querycloak.catalog import ATTACKS
+from querycloak.evaluation._stated_texts import verify_texts
 from querycloak.evaluation.advice import NEED_OTHER_RELEASES, Condition, judge
 from querycloak.evaluation.limits import LIMITS, Limits
 from querycloak.evaluation.run import Run  # noqa: TC001 - msgspec reads the types of fields
@@ -89,7 +90,7 @@ def check_release(
     run = assessor.run(release, name=release.statement.method, rerun=rerun, also=also)
     if findings is None:
         findings = verify_release(release, bench.log)
-    findings = [*findings, *verify_truth(release)]
+    findings = [*findings, *verify_truth(release), *verify_texts(release, bench.askers_of(release))]
     failed = judge(run, limits, tasks).failed
     broken = [f for f in findings if f.holds is False]
     seeded = release.statement.randomness.startswith(MADE_WITH_A_SEED)

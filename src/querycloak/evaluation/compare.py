@@ -15,6 +15,7 @@ from querycloak.evaluation.comparison import Comparison
 from querycloak.evaluation.comparison_files import comparison_csv, comparison_json, run_from_json, run_to_json
 from querycloak.evaluation.limits import LIMITS, Limits, check_tasks
 from querycloak.evaluation.plans import Plan, plan_runs, run_plans
+from querycloak.evaluation.room import check_room
 from querycloak.logs.atomic import write_text
 from querycloak.logs.content_digest import content_digest
 from querycloak.progress import QUIET, Progress
@@ -59,6 +60,7 @@ def compare(
     if len(np.unique(log.user)) < 2:
         raise UserError("The log has one user: there is nobody to hide among.")
     check_tasks(tasks)
+    check_room(log)
     store = None if output is None else _store(output)
     assessor = Assessor(bench, seed, progress)
     mark = content_digest(log).hex() + knowledge

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.evaluation._exposed_columns import own_value_shares
+from querycloak.evaluation._exposed_columns import own_moment_share, own_value_shares
 from querycloak.evaluation._exposed_groups import count_groups
 from querycloak.logs.query_log import NO_CODE
 from querycloak.releases.askers import UNKNOWN
@@ -76,7 +76,10 @@ class Exposure:
     unknown_texts: int
     """those of them with words that no query of the log holds: what they give away cannot be told"""
     own_value_shares: dict[str, float]
-    """further column, such as the URL → share of rows with a value that one person alone has in the original log"""
+    """further column, such as the URL → share of rows with a value that one person alone has in the original log.
+    `url with its text`: a text and a URL that one person alone has together"""
+    own_moment_share: float | None
+    """share of rows whose text one person alone asked in that hour, day or week; None where no times are published"""
     few_people: dict[int, int]
     """n → distinct texts asked by at least one person and fewer than n"""
 
@@ -149,6 +152,7 @@ def exposure(
         texts_of_nobody=int((counted & (askers.people == 0)).sum()),
         unknown_texts=int((counted & (askers.how == UNKNOWN)).sum()),
         own_value_shares=own_value_shares(log, release),
+        own_moment_share=own_moment_share(log, release),
         few_people={n: int((counted & (askers.people >= 1) & (askers.people < n)).sum()) for n in FEW_PEOPLE},
         identifiers={kind: int((identifiers >> bit & 1).sum()) for bit, kind in enumerate(KINDS)},
         identifier_texts=int((identifiers != 0).sum()),
@@ -164,9 +168,9 @@ def _share(part: float, whole: float) -> float:
     return float(part / whole) if whole else 0.0
 
 
-def _identifiers(release: Release, counted: Bools) -> npt.NDArray[np.uint8]:
-    """uint8[texts]: kinds of identifiers as bits, 0 for texts that are not counted."""
-    out = np.zeros(len(counted), dtype=np.uint8)
+def _identifiers(release: Release, counted: Bools) -> npt.NDArray[np.uint16]:
+    """uint16[texts]: kinds of identifiers as bits, 0 for texts that are not counted."""
+    out = np.zeros(len(counted), dtype=np.uint16)
     out[counted] = find_identifiers(release.log.queries.filter(counted))
     return out
 
@@ -231,6 +235,12 @@ def exposure_rows(found: Exposure) -> list[tuple[str, str, str]]:
     for column, share in found.own_value_shares.items():
         meaning = "Published rows with a value in this column that one person of the original log has; lower is better."
         rows.append((f"rows with an own {column}", f"{share:.1%}", meaning))
+    if found.own_moment_share is not None:
+        rows.append((
+            "rows with a text of one person at that time",
+            f"{found.own_moment_share:.1%}",
+            "Published rows whose text one person alone asked in that hour, day or week; lower is better.",
+        ))  # fmt: skip
     for n, texts in found.few_people.items():
         if n > 2:  # fewer than 2 people are one person: the own texts
             share = _share(texts, found.texts)

@@ -11,6 +11,7 @@ from querycloak.catalog import method
 from querycloak.errors import ParameterError, UserError
 from querycloak.evaluation.assess import Assessor, Steps
 from querycloak.evaluation.comparison_files import run_from_json, run_to_json
+from querycloak.evaluation.room import processes_that_fit
 from querycloak.evaluation.run import Run
 from querycloak.evaluation.workbench import Workbench
 from querycloak.workers import WorkerError, Workers, cores
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "plan_runs", "run_plans"]
 
-BASELINE: Final = ("sweep", {"min_query_users": 1, "identifiers": False})
+BASELINE: Final = ("sweep", {"as_in_paper": True})
 """A log with nothing but new ids: the row that every report keeps, to show what pseudonyms are worth."""
 WORTH_A_PROCESS: Final = 100_000
 """Rows times runs that one further process should have at least: starting one takes some seconds."""
@@ -47,14 +48,17 @@ def plan_runs(methods: Sequence[str], grid: Mapping[str, Sequence[Any]]) -> list
     plans = [Plan("pseudonyms only", *BASELINE, baseline=True)]
     known: set[str] = set()
     for name in methods:
-        settings = method(name).settings
-        mine = [f.name for f in fields(settings) if f.name in grid]
+        entry = method(name)
+        settings = entry.settings
+        mine = [f.name for f in fields(settings) if f.name in grid and f.name not in entry.given]
         known.update(mine)
         for values in itertools.product(*(grid[field] for field in mine)):
             chosen = dict(zip(mine, values, strict=True))
-            settings.from_json(chosen)
+            checked = settings.from_json({**entry.given, **chosen})
             text = " ".join(f"{field}={value}" for field, value in chosen.items())
-            plans.append(Plan(f"{name} {text}".strip(), name, chosen))
+            # As the settings hold them: the rules of a file, not its name, say whether a run was done before.
+            kept = {field: getattr(checked, field) for field in (*entry.given, *chosen)}
+            plans.append(Plan(f"{name} {text}".strip(), entry.name, kept))
     stray = sorted(set(grid) - known)
     if stray:
         raise ParameterError(f"None of the methods {', '.join(methods)} has a setting {stray[0]!r}.")
@@ -66,10 +70,12 @@ def run_plans(
 ) -> Iterator[Run]:
     """Yield the run of each plan, in order. Several processes give the same runs, in less time.
 
-    `processes`: None = as many as there are cores, where the log and the number of plans make them worth it.
+    `processes`: None = as many as there are cores and as fit into memory, where log and number of plans make them
+    worth it.
     """
     if processes is None:
-        processes = min(cores(), len(plans), len(assessor.bench.log) * len(plans) // WORTH_A_PROCESS)
+        log = assessor.bench.log
+        processes = processes_that_fit(log, min(cores(), len(plans), len(log) * len(plans) // WORTH_A_PROCESS))
     done = 0
     if processes > 1:
         try:
@@ -111,8 +117,13 @@ def _by_workers(assessor: Assessor, plans: Sequence[Plan], processes: int) -> It
 
 
 def _shared_out(plans: Sequence[Plan], processes: int) -> list[list[Plan]]:
-    """Cut plans into tasks: those of one method together, since it may remember what it found out about the log."""
-    tasks = [list(group) for _, group in itertools.groupby(plans, key=lambda plan: plan.method)]
+    """Cut plans into tasks: those of one method together, since it may remember what it found out about the log.
+
+    No task has more than its share of the plans, else one process would work long after the others.
+    """
+    share = -(-len(plans) // processes)
+    groups = [list(group) for _, group in itertools.groupby(plans, key=lambda plan: plan.method)]
+    tasks = [group[at : at + share] for group in groups for at in range(0, len(group), share)]
     return tasks if len(tasks) >= processes else [[plan] for plan in plans]
 
 

@@ -18,6 +18,7 @@ from querycloak.attacks.result import CannotAttackError, NothingToAttackError
 from querycloak.catalog import ATTACKS, MEASURES
 from querycloak.catalog import method as find_method
 from querycloak.errors import GateError, ParameterError
+from querycloak.evaluation.room import check_room
 from querycloak.evaluation.trials import NOT_RERUN, MethodTrials, NoTrials
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
@@ -138,7 +139,7 @@ class Workbench:
     def anonymize(self, method: str, *, seed: int | None = None, **settings: Any) -> Release:
         """Run a method by its catalog name. Without a seed, randomness is the operating system's."""
         entry = find_method(method)
-        checked = entry.settings.from_json(settings)
+        checked = entry.settings.from_json({**entry.given, **settings})
         random = Randomness(seed).child(entry.name)
         release = entry.function(self.log, checked, random, self.progress, **self._needs(entry.needs))
         if release.seal is None:  # whether it still fits is looked at when the release is written
@@ -178,6 +179,7 @@ class Workbench:
         replaces what runs the method again, where somebody has it already. Without its truth, attacks that need it to
         keep score are not run.
         """
+        check_room(self.log)
         if trials is None:
             trials = self.trials(release, seed) if rerun else NoTrials(NOT_RERUN)
         missing: dict[str, str] = {}

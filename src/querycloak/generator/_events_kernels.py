@@ -10,7 +10,9 @@ The memory:
     anchors  int64[users, most], the concept of each interest at the start; -1 = none
 
     key, one number per phrase:   | template, 10 bits | term, 18 | term, 18 | term, 18 |
+             misspelt:            | template          | term     | term, 0  | which    |
              a typed address:     | template          | site                           |
+             a well-known site:   | template          | brand, the most popular = 0    |
              a personal query:    | template          | 4 * user + person              |
 
 What holds between two events of a user: times are strictly ascending; key[0 .. i - 1] are the user's queries so far,
@@ -33,6 +35,7 @@ __all__ = [
     "ADDED",
     "COMMON",
     "DROPPED",
+    "NAMED",
     "NEXT_PAGE",
     "OWN",
     "PERSONAL_KIND",
@@ -51,6 +54,7 @@ ADDED: Final = 5  # reformulations of the query before: a term more,
 DROPPED: Final = 6  # a term less,
 REPLACED: Final = 7  # a term replaced,
 REWORDED: Final = 8  # other words around the terms
+NAMED: Final = 9  # a new query that only names a well-known site
 
 _DAY: Final = 86_400
 # fields of a key
@@ -112,14 +116,18 @@ def _anchor(state: npt.NDArray[np.uint64], world: World, within: int, terms: int
 
 
 @kernel
-def _phrase(state: npt.NDArray[np.uint64], world: World, terms: npt.NDArray[np.int64], count: int) -> np.uint64:
-    """Put function words around the terms and pack the phrase."""
+def _phrase(
+    state: npt.NDArray[np.uint64], world: World, habits: Habits, terms: npt.NDArray[np.int64], count: int
+) -> np.uint64:
+    """Put words around the terms, misspell one now and then where the key has room for it, and pack the phrase."""
     template = _pick(state, world.template_weight, world.template_bounds[count - 1], world.template_bounds[count])
     key = np.uint64(template)
     for i in range(3):
         key = key << _TERM_BITS
         if i < count:
             key |= np.uint64(terms[i])
+    if _uniform(state) < habits.misspelt and count < 3:
+        key |= np.uint64(1 + _below(state, habits.misspellings))
     return key
 
 
@@ -177,15 +185,23 @@ def _seed_of_rank(seed: np.uint64, rank: np.uint64) -> np.uint64:
 
 
 @kernel
+def _zipf(state: npt.NDArray[np.uint64], first: float, end: float, exponent: float) -> int:
+    """Draw a rank of first..end-1, by r^-s.
+
+    The continuous law, inverted and cut down to an integer, so that nothing has to be stored for the many rare ones.
+    """
+    flat = 1.0 - exponent
+    low, high = first**flat, end**flat
+    return min(max(int((low + _uniform(state) * (high - low)) ** (1.0 / flat)), int(first)), int(end) - 1)
+
+
+@kernel
 def _common(state: npt.NDArray[np.uint64], world: World, habits: Habits, terms: npt.NDArray[np.int64]) -> np.uint64:
     """Draw a query of the common background: its rank by Zipf's law, and what it says by its rank alone.
 
     Common queries are shorter than users' own: half of the phrases have one term, the others as many as own ones.
-    The r-th is asked about r^-s as often as the first: the continuous law, inverted and cut down to an integer, so that
-    nothing has to be stored for the many rare ones.
     """
-    flat = 1.0 - habits.common_exponent
-    rank = np.uint64((1.0 + _uniform(state) * (habits.common_queries**flat - 1.0)) ** (1.0 / flat))
+    rank = np.uint64(_zipf(state, habits.common_first, habits.common_queries, habits.common_exponent))
     own = np.array([_seed_of_rank(habits.common_seed, rank)], dtype=np.uint64)
     topic = _below(own, len(world.topics))
     if _uniform(own) < habits.common_sites:
@@ -194,7 +210,7 @@ def _common(state: npt.NDArray[np.uint64], world: World, habits: Habits, terms: 
         return np.uint64(world.template_bounds[3] + _below(own, 2)) << _TEMPLATE_AT | site
     near = _anchor(own, world, world.topics[topic], 16)
     count = _distinct(own, world, near, terms, 1 if _uniform(own) < 0.5 else _count(own, habits))
-    return _phrase(own, world, terms, count)
+    return _phrase(own, world, habits, terms, count)
 
 
 @kernel
@@ -213,7 +229,12 @@ def _unpack(world: World, key: np.uint64, terms: npt.NDArray[np.int64]) -> int:
 
 @kernel
 def _reformulate(
-    state: npt.NDArray[np.uint64], world: World, anchor: int, key: np.uint64, terms: npt.NDArray[np.int64]
+    state: npt.NDArray[np.uint64],
+    world: World,
+    habits: Habits,
+    anchor: int,
+    key: np.uint64,
+    terms: npt.NDArray[np.int64],
 ) -> tuple[np.uint64, int]:
     """Change the query before: add, drop or replace a term, or other words around. Unchanged keys have kind -1."""
     count = _unpack(world, key, terms)
@@ -236,7 +257,7 @@ def _reformulate(
         kind = REPLACED if terms[slot] != old else REWORDED
     else:
         kind = REWORDED
-    changed = _phrase(state, world, terms, count)
+    changed = _phrase(state, world, habits, terms, count)
     return changed, (kind if changed != key else -1)
 
 
@@ -351,7 +372,7 @@ def _one_user(
             key[i], kind[i] = key[_below(state, i)], REPEATED
             continue
         if not opens[i] and habits.concepts == 0 and _uniform(state) < habits.reformulate:
-            changed, how = _reformulate(state, world, focus[interest], key[i - 1], terms)
+            changed, how = _reformulate(state, world, habits, focus[interest], key[i - 1], terms)
             if how >= 0:
                 key[i], kind[i] = changed, how
                 continue
@@ -362,13 +383,17 @@ def _one_user(
             key[i], kind[i] = (np.uint64(template) << _TEMPLATE_AT) | np.uint64(4 * user + person), PERSONAL_KIND
         elif draw < habits.personal + habits.common and habits.concepts == 0:
             key[i], kind[i] = _common(state, world, habits, terms), COMMON
+        elif draw < habits.personal + habits.common + habits.named and habits.concepts == 0:
+            brand = _zipf(state, 1.0, habits.brands + 1.0, habits.brand_exponent) - 1
+            template = habits.brand_template + _pick(state, world.form_weight, 0, len(world.form_weight) - 1)
+            key[i], kind[i] = (np.uint64(template) << _TEMPLATE_AT) | np.uint64(brand), NAMED
         else:
             count = _count(state, habits)
             if habits.concepts:
                 count = _from_pool(state, pool, terms, count)
             else:
                 count = _distinct(state, world, focus[interest], terms, count)
-            key[i], kind[i] = _phrase(state, world, terms, count), OWN
+            key[i], kind[i] = _phrase(state, world, habits, terms, count), OWN
     last = habits.days * _DAY - 1
     late = min(max(time[n - 1] - last, 0), time[0])
     # What runs past the last day: all events move earlier by that much, or as far as there is room; then the last

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.generator.phrases import PERSONAL, SITE, payload_of, template_of
+from querycloak.generator.phrases import BRAND, PERSONAL, SITE, payload_of, template_of
 from querycloak.logs.query_log import NO_CODE
 
 if TYPE_CHECKING:
@@ -61,8 +61,9 @@ def draw_clicks(
     first = _PAGE * page + 1 + np.searchsorted(weight, random.uniform(len(keys)) * weight[-1], side="right")
     below = np.cumsum(np.where(opens, 0, 1 + random.integers(3, len(event))))
     rank = first[event] + below - below[opens][event]
-    about = np.maximum(concept, 0)
-    low, span, top = sites.low[about], sites.span[about], _top_result(keys, sites, about)
+    asked = _asked_site(keys, sites)
+    about = np.where(asked != NO_CODE, sites.concept[asked], np.maximum(concept, 0))
+    low, span, top = sites.low[about], sites.span[about], _top_result(keys, asked, sites, about)
     site = low[event] + (top[event] + rank - 1) % span[event]
     clicked = count[event] > 0
     return Clicks(
@@ -78,10 +79,18 @@ def _counts(events: int, random: Randomness) -> npt.NDArray[np.int64]:
     return np.where(random.uniform(events) < CLICKED, 1 + further.astype(np.int64), 0)
 
 
-def _top_result(keys: npt.NDArray[np.uint64], sites: Sites, about: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+def _asked_site(keys: npt.NDArray[np.uint64], sites: Sites) -> npt.NDArray[np.int64]:
+    """Return the site that each query asks for by its name or address: int64[events], -1 = none."""
+    template, payload = template_of(keys), payload_of(keys)
+    asked = np.where((template >= SITE) & (template < BRAND), payload, NO_CODE)
+    named = np.flatnonzero((template >= BRAND) & (template < PERSONAL))
+    asked[named] = sites.brand[payload[named]]
+    return asked
+
+
+def _top_result(
+    keys: npt.NDArray[np.uint64], asked: npt.NDArray[np.int64], sites: Sites, about: npt.NDArray[np.int32]
+) -> npt.NDArray[np.int64]:
     """Return the position of each query's first result among those it finds: int64[events]."""
     top = (keys * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)).astype(np.int64) % sites.span[about]
-    template = template_of(keys)
-    typed = np.flatnonzero((template >= SITE) & (template < PERSONAL))
-    top[typed] = payload_of(keys[typed]) - sites.low[about[typed]]
-    return top
+    return np.where(asked != NO_CODE, asked - sites.low[about], top)

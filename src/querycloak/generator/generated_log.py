@@ -10,11 +10,13 @@ import numpy.typing as npt
 import polars as pl
 
 from querycloak.generator import _events_kernels as kernels
+from querycloak.generator.brands import BRANDS
 from querycloak.generator.clicks import draw_clicks
+from querycloak.generator.misspellings import VARIANTS
 from querycloak.generator.model import Habits
 from querycloak.generator.people import KINDS as PERSONAL_KINDS
 from querycloak.generator.people import WITH_TOWN, People
-from querycloak.generator.phrases import PERSONAL, SITE, groups, payload_of, render, template_of, terms_of
+from querycloak.generator.phrases import BRAND, PERSONAL, SITE, groups, payload_of, render, template_of, terms_of
 from querycloak.generator.world import Sites, Terms, build_sites, build_terms, build_world, topic_roots
 from querycloak.logs.form import Column, LogForm
 from querycloak.logs.query_log import NO_CODE, QueryLog
@@ -31,7 +33,18 @@ T = TypeVar("T", bound=np.generic)
 
 __all__ = ["EVENT_KINDS", "GeneratedLog", "generate"]
 
-EVENT_KINDS: Final = ("own", "common", "personal", "repeated", "next page", "added", "dropped", "replaced", "reworded")
+EVENT_KINDS: Final = (
+    "own",
+    "common",
+    "personal",
+    "repeated",
+    "next page",
+    "added",
+    "dropped",
+    "replaced",
+    "reworded",
+    "named",
+)
 """Names of `GeneratedLog.kind`, by number."""
 
 START: Final = 1_141_171_200
@@ -39,16 +52,21 @@ START: Final = 1_141_171_200
 
 COMMON_QUERIES: Final = 1 << 22
 """How many queries the common background has."""
-COMMON_EXPONENT: Final = 0.7
+COMMON_FIRST: Final = 300.0
+"""Rank of the first of them: the ranks before it are left to well-known sites (the law of Zipf and Mandelbrot)."""
+COMMON_EXPONENT: Final = 1.1
 """The r-th common query is asked 1 / r^COMMON_EXPONENT as often as the first (Zipf)."""
-COMMON_SITES: Final = 0.3
+COMMON_SITES: Final = 0.25
 """Share of common queries that are typed addresses."""
+
+BRAND_EXPONENT: Final = 0.95
+"""The r-th well-known site is asked for 1 / r^BRAND_EXPONENT as often as the first."""
 
 _SESSIONS: Final = 0.25
 _REFORMULATE: Final = 0.3
 _DRIFT: Final = 0.02
-_TWO_TERMS: Final = 0.45
-_THREE_TERMS: Final = 0.2
+_TWO_TERMS: Final = 0.37
+_THREE_TERMS: Final = 0.14
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,8 +135,8 @@ def generate(settings: Generate, taxonomy: Taxonomy, random: Randomness, progres
     user, seen = _first_seen(events.user)
     ids = np.cumsum(1 + random.child("ids").integers(75, settings.users))
     keys, distinct = _first_seen(events.key)
-    concept = _concepts_of(distinct, terms, sites, people)
-    texts = render(distinct, terms.text, sites.host)
+    concept = _concepts_of(distinct, terms, sites, people, listed=settings.categories)
+    texts = render(distinct, terms.text, sites.host, sites.name)
     personal = np.flatnonzero(template_of(distinct) >= PERSONAL)
     kinds = template_of(distinct[personal]) - PERSONAL
     payloads = payload_of(distinct[personal])
@@ -166,16 +184,23 @@ def _events(settings: Generate, world: World, random: Randomness) -> tuple[_Even
         days=settings.days,
         concepts=settings.concepts_per_user or 0,
         common=float(settings.common),
+        common_first=COMMON_FIRST,
         common_queries=float(COMMON_QUERIES),
         common_exponent=COMMON_EXPONENT,
         common_sites=COMMON_SITES,
         common_seed=random.child("common").words(1)[0],
+        named=0.0 if settings.topics else float(settings.named),  # all queries come from the topics
+        brands=len(BRANDS),
+        brand_exponent=BRAND_EXPONENT,
+        brand_template=BRAND,
         personal=float(settings.personal),
         repeats=float(settings.repeats),
         next_pages=_next_page_chance(settings),
         sessions=_SESSIONS,
         reformulate=_REFORMULATE,
         drift=_DRIFT,
+        misspelt=float(settings.misspelt),
+        misspellings=VARIANTS,
         two_terms=_TWO_TERMS,
         three_terms=_THREE_TERMS,
         personal_template=PERSONAL,
@@ -227,13 +252,21 @@ def _merge_equal(texts: pl.Series) -> tuple[npt.NDArray[np.int32], pl.Series]:
     return code, texts.gather(seen)
 
 
-def _concepts_of(keys: npt.NDArray[np.uint64], terms: Terms, sites: Sites, people: People) -> npt.NDArray[np.int32]:
-    """Return the concepts of each key: int32[keys, 3], -1 = none."""
+def _concepts_of(
+    keys: npt.NDArray[np.uint64], terms: Terms, sites: Sites, people: People, *, listed: bool
+) -> npt.NDArray[np.int32]:
+    """Return the concepts of each key: int32[keys, 3], -1 = none.
+
+    The name of a well-known site is about no concept, unless the taxonomy is a directory, in which sites are `listed`.
+    """
     term = terms_of(keys)
     concept = np.where(term < 0, NO_CODE, terms.concept[term]).astype(np.int32)
     template, payload = template_of(keys), payload_of(keys)
-    typed = np.flatnonzero((template >= SITE) & (template < PERSONAL))
+    typed = np.flatnonzero((template >= SITE) & (template < BRAND))
     concept[typed, 0] = sites.concept[payload[typed]]
+    if listed:
+        named = np.flatnonzero((template >= BRAND) & (template < PERSONAL))
+        concept[named, 0] = sites.concept[sites.brand[payload[named]]]
     placed = np.flatnonzero(template >= PERSONAL)
     placed = placed[WITH_TOWN[template[placed] - PERSONAL]]
     concept[placed, 0] = terms.concept[people.town[payload[placed] // 4]]

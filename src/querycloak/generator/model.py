@@ -29,6 +29,8 @@ class World(NamedTuple):
     """float64[templates + 1], summed from the left"""
     template_bounds: npt.NDArray[np.int64]
     """int64[4], templates by number of terms"""
+    form_weight: npt.NDArray[np.float64]
+    """float64[forms + 1], ways to type the name of a well-known site, summed from the left"""
     hour_weight: npt.NDArray[np.float64]
     """float64[25], rhythm of the day, summed from the left; no hour is empty"""
 
@@ -40,13 +42,21 @@ class Habits(NamedTuple):
     concepts: int
     """most concepts of a user, 0 = no limit"""
     common: float
+    common_first: float
+    """rank of the first common query: the ranks before it are left to well-known sites"""
     common_queries: float
-    """how many common queries there are"""
+    """rank after the last one"""
     common_exponent: float
     """s of Zipf's law for them, other than 1"""
     common_sites: float
     """share of common queries that are typed addresses"""
     common_seed: np.uint64
+    named: float
+    brands: int
+    """how many well-known sites there are"""
+    brand_exponent: float
+    """s of Zipf's law for them, other than 1"""
+    brand_template: int
     personal: float
     repeats: float
     next_pages: float
@@ -54,6 +64,9 @@ class Habits(NamedTuple):
     """chance that an event opens a session"""
     reformulate: float
     drift: float
+    misspelt: float
+    misspellings: int
+    """misspellings of a term"""
     two_terms: float
     three_terms: float
     personal_template: int

@@ -10,25 +10,29 @@ an address that a user types, and for personal queries (`people.py`), with their
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from querycloak.generator.brands import FORMS
+from querycloak.generator.misspellings import misspell
+from querycloak.generator.templates import TEMPLATES
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "BRAND",
     "FUNCTION_WORDS",
     "MOST_TERMS",
     "PERSONAL",
     "SITE",
-    "TEMPLATES",
     "TEMPLATE_BOUNDS",
-    "Template",
     "groups",
     "key_of",
+    "misspelling_of",
     "render",
     "template_of",
     "terms_of",
@@ -41,50 +45,6 @@ MOST_TERMS: Final = 1 << TERM_BITS
 """How many different terms a key can hold."""
 
 
-class Template(NamedTuple):
-    """Words around one to three terms, and how often the template is used among those of as many terms."""
-
-    terms: int
-    groups: int
-    """word groups (noun phrases) of the phrase, those of the function words counted"""
-    weight: float
-    before: str = ""
-    between: str = ""
-    between2: str = ""
-    after: str = ""
-
-
-TEMPLATES: Final = (
-    Template(1, 1, 60),
-    Template(1, 1, 4, before="cheap "),
-    Template(1, 1, 5, before="free "),
-    Template(1, 1, 2, before="best "),
-    Template(1, 1, 2, before="new "),
-    Template(1, 1, 2, before="what is "),
-    Template(1, 1, 2, before="how to find "),
-    Template(1, 1, 1, before="where is "),
-    Template(1, 1, 2, after=" online"),
-    Template(1, 2, 6, before="pictures of "),
-    Template(1, 2, 3, before="history of "),
-    Template(1, 2, 3, before="list of "),
-    Template(1, 2, 4, after=" for sale"),
-    Template(1, 2, 3, before="information on "),
-    Template(2, 2, 60, between=" "),
-    Template(2, 2, 12, between=" in "),
-    Template(2, 2, 10, between=" and "),
-    Template(2, 2, 7, between=" for "),
-    Template(2, 2, 4, between=" with "),
-    Template(2, 2, 2, between=" near "),
-    Template(2, 2, 2, between=" from "),
-    Template(2, 2, 2, before="how to use ", between=" with "),
-    Template(2, 2, 2, before="cheap ", between=" in "),
-    Template(3, 3, 60, between=" ", between2=" "),
-    Template(3, 3, 15, between=" ", between2=" in "),
-    Template(3, 3, 10, between=" and ", between2=" in "),
-    Template(3, 3, 8, between=" ", between2=" for "),
-    Template(3, 3, 5, between=" with ", between2=" and "),
-)
-
 TEMPLATE_BOUNDS: Final = np.array(
     [0, *(sum(t.terms <= n for t in TEMPLATES) for n in (1, 2, 3))],
     dtype=np.int64,
@@ -94,7 +54,10 @@ TEMPLATE_BOUNDS: Final = np.array(
 SITE: Final = len(TEMPLATES)
 """Template of an address typed as 'www.name.com'; SITE + 1 leaves 'www.' out. The payload is the site."""
 
-PERSONAL: Final = SITE + 2
+BRAND: Final = SITE + 2
+"""First template of the forms in which people type a well-known site (`brands.py`). The payload is the brand."""
+
+PERSONAL: Final = BRAND + len(FORMS)
 """First template of personal queries. The payload is the user times 4 plus the person (0 = the user)."""
 
 FUNCTION_WORDS: Final = frozenset(
@@ -129,33 +92,58 @@ def terms_of(keys: Keys) -> npt.NDArray[np.int64]:
     return out
 
 
+def misspelling_of(keys: Keys) -> npt.NDArray[np.int64]:
+    """Return which misspelling of one of its terms each phrase has: int64[n], 0 = none.
+
+    It is kept in the third term, so that phrases of three terms have none.
+    """
+    counts = np.array([t.terms for t in TEMPLATES] + [3], dtype=np.int64)
+    short = counts[np.minimum(template_of(keys), SITE)] < 3
+    return np.where(short, (keys & np.uint64(MOST_TERMS - 1)).astype(np.int64), 0)
+
+
 def groups(keys: Keys) -> npt.NDArray[np.int64]:
     """Return the number of word groups of each phrase: int64[n]; an address or a personal query counts as one."""
     counts = np.array([t.groups for t in TEMPLATES] + [1], dtype=np.int64)
     return counts[np.minimum(template_of(keys), SITE)]
 
 
-def render(keys: Keys | Sequence[int], texts: Sequence[str] | pl.Series, hosts: Sequence[str] | pl.Series) -> pl.Series:
-    """Write the keys out: terms by `texts`, typed addresses by `hosts`; personal queries become null."""
+def render(
+    keys: Keys | Sequence[int],
+    texts: Sequence[str] | pl.Series,
+    hosts: Sequence[str] | pl.Series,
+    brands: Sequence[str] | pl.Series = (),
+) -> pl.Series:
+    """Write the keys out: terms by `texts`, typed addresses by `hosts` and `brands`; personal queries become null."""
     given = np.asarray(keys, dtype=np.uint64)
     out = pl.Series("query", [None], dtype=pl.String).new_from_index(0, len(given))
-    template, terms = template_of(given), terms_of(given)
+    template = template_of(given)
     phrase = np.flatnonzero(template < SITE)
     if phrase.size:
-        out = out.scatter(phrase, _phrases(template[phrase], terms[phrase], pl.Series(texts, dtype=pl.String)))
-    for form, before in ((SITE, "www."), (SITE + 1, "")):
-        typed = np.flatnonzero(template == form)
-        if typed.size:
-            names = pl.Series(hosts, dtype=pl.String).gather(payload_of(given[typed]))
-            out = out.scatter(typed, before + names)
+        out = out.scatter(phrase, _phrases(given[phrase], pl.Series(texts, dtype=pl.String)))
+    typed = [(SITE, hosts, "www.", ""), (SITE + 1, hosts, "", "")]
+    typed += [(BRAND + i, brands, form.before, form.after) for i, form in enumerate(FORMS)]
+    for number, names, before, after in typed:
+        found = np.flatnonzero(template == number)
+        if found.size:
+            text = pl.Series(names, dtype=pl.String).gather(payload_of(given[found]))
+            out = out.scatter(found, before + text + after)
     return out
 
 
-def _phrases(template: npt.NDArray[np.int64], terms: npt.NDArray[np.int64], texts: pl.Series) -> pl.Series:
-    """Join function words and terms: String[n]."""
+def _phrases(keys: Keys, texts: pl.Series) -> pl.Series:
+    """Join function words and terms, misspelt where the key says so: String[n]."""
+    template, terms = template_of(keys), terms_of(keys)
     around = pl.DataFrame({name: [getattr(t, name) for t in TEMPLATES] for name in _AROUND})[template]
     blank = pl.concat([texts, pl.Series([""], dtype=pl.String)])
     words = [pl.Series(f"term{i}", blank.gather(np.where(terms[:, i] < 0, len(texts), terms[:, i]))) for i in range(3)]
+    misspelling = misspelling_of(keys)
+    chosen = np.where(terms[:, 1] < 0, 0, misspelling % 2)  # an odd number misspells the second term of two
+    for i in (0, 1):
+        wrong = np.flatnonzero((misspelling > 0) & (chosen == i))
+        right = words[i].gather(wrong).to_list()
+        slips = [misspell(word, number) for word, number in zip(right, misspelling[wrong].tolist(), strict=True)]
+        words[i] = words[i].scatter(wrong, slips)
     joined = around.with_columns(words).select(
         pl.concat_str("before", "term0", "between", "term1", "between2", "term2", "after")
     )

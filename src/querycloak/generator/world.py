@@ -10,8 +10,10 @@ import numpy.typing as npt
 import polars as pl
 
 from querycloak.errors import TaxonomyError, UnknownNameError
+from querycloak.generator.brands import BRANDS, FORMS
 from querycloak.generator.model import World
-from querycloak.generator.phrases import MOST_TERMS, TEMPLATE_BOUNDS, TEMPLATES
+from querycloak.generator.phrases import MOST_TERMS, TEMPLATE_BOUNDS
+from querycloak.generator.templates import TEMPLATES
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
@@ -59,6 +61,10 @@ class Sites:
     """int64[concepts], first of the sites that a search for the concept finds"""
     span: npt.NDArray[np.int64]
     """int64[concepts], how many it finds"""
+    name: list[str]
+    """names of the well-known sites, the most popular first"""
+    brand: npt.NDArray[np.int64]
+    """int64[well-known sites], which site each is"""
 
 
 def build_terms(taxonomy: Taxonomy, random: Randomness) -> Terms:
@@ -127,18 +133,25 @@ def build_world(taxonomy: Taxonomy, terms: Terms, sites: Sites, topics: list[int
         site_bounds=np.searchsorted(sites.concept, np.stack([roots, roots + taxonomy.size[roots]], axis=1)),
         template_weight=np.concatenate([[0.0], np.cumsum([t.weight for t in TEMPLATES])]),
         template_bounds=TEMPLATE_BOUNDS,
+        form_weight=np.concatenate([[0.0], np.cumsum([form.weight for form in FORMS])]),
         hour_weight=np.concatenate([[0.0], np.cumsum(np.array(_HOURS, dtype=np.float64))]),
     )
 
 
 def build_sites(taxonomy: Taxonomy, terms: Terms, random: Randomness) -> Sites:
-    """Return one to six sites for every concept that has terms, each named after one of its labels."""
+    """Return one to six sites for every concept that has terms, named after one of its labels, and the well-known ones.
+
+    Well-known sites belong to popular concepts by chance; their names say nothing about them.
+    """
     concepts, first = np.unique(terms.concept, return_index=True)
     extra = np.minimum(-np.log2(1.0 - random.uniform(len(concepts))), len(_SUFFIXES) - 1).astype(np.int64)
-    concept = np.repeat(concepts, extra + 1)
-    frame = pl.DataFrame({"name": terms.text.gather(np.repeat(first, extra + 1))}).with_columns(
-        pl.col("name").str.replace_all(r"[^a-z0-9]+", "")
-    )
+    brands = random.child("brands")
+    names = [BRANDS[i] for i in np.argsort(brands.uniform(len(BRANDS)), kind="stable").tolist()]
+    popular = np.searchsorted(np.cumsum(terms.weight), brands.uniform(len(BRANDS)) * terms.weight.sum(), side="right")
+    concept = np.concatenate([terms.concept[popular], np.repeat(concepts, extra + 1)])
+    # well-known sites come first, so that each is called by its name and .com
+    labels = pl.concat([pl.Series("name", names), terms.text.gather(np.repeat(first, extra + 1)).alias("name")])
+    frame = labels.to_frame().with_columns(pl.col("name").str.replace_all(r"[^a-z0-9]+", ""))
     frame = frame.with_columns(name=pl.when(pl.col("name") == "").then(pl.lit("site")).otherwise(pl.col("name")))
     turn = frame.select(pl.int_range(pl.len()).over("name")).to_series().to_numpy()
     forms = [suffix + ending for ending in _ENDINGS for suffix in _SUFFIXES]
@@ -146,8 +159,12 @@ def build_sites(taxonomy: Taxonomy, terms: Terms, random: Randomness) -> Sites:
     tail = pl.Series(forms).gather(turn % len(forms))
     digits = pl.Series(np.where(number > 0, number.astype(np.str_), ""))
     hyphen = pl.Series(np.where(number > 0, "-", ""))
-    low, span = _results(taxonomy, concept)
-    return Sites(frame["name"] + hyphen + digits + tail, concept, low, span)
+    order = np.argsort(concept, kind="stable")
+    index = np.empty(len(order), dtype=np.int64)
+    index[order] = np.arange(len(order))
+    low, span = _results(taxonomy, concept[order])
+    host = (frame["name"] + hyphen + digits + tail).gather(order)
+    return Sites(host, concept[order], low, span, names, index[: len(names)])
 
 
 def _results(taxonomy: Taxonomy, site_concept: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], ...]:

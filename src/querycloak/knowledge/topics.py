@@ -19,7 +19,7 @@ from functools import reduce
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from querycloak.errors import InputError, ParameterError, UnknownNameError
 
@@ -29,10 +29,12 @@ if TYPE_CHECKING:
 
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["PAPER", "Topics", "find_topic", "read_topics"]
+__all__ = ["PAPER", "TOPIC_DEPTH", "Topics", "find_topic", "read_topics"]
 
 PAPER = "paper"
 """Name of the topics that come with the package: those of Sánchez et al. (2018), for WordNet."""
+TOPIC_DEPTH: Final = 4
+"""Depth of the concepts that are topics where none are named; WordNet's upper three levels say little."""
 
 
 @dataclass(frozen=True)

@@ -131,3 +131,39 @@ def join_lines(
             left[r] = True
             asker[i] = users[r]
     return out[:at]
+
+
+@kernel
+def replace_queries(
+    data: Bytes, cuts: Int32s, query: Int32s, texts: tuple[Bytes, Int64s, Int64s, Bytes], out: Bytes, moved: Int32s
+) -> int:
+    """Write lines after each other, some of them with another text in place of their query.
+
+    query int32[n, 2]: begin and end of each query in `data`, inside its quotes; texts = bytes, begin and end of each
+    new text in them, begin -1 = the query stays, and whether the text is to be put between quotes. Writes the lines to
+    `out` and where they and their users now are to moved int32[n, CUTS], BARE apart. Returns the size.
+    """
+    source, begins, ends, quotes = texts
+    at = 0
+    for i in range(len(cuts)):
+        line, shift = cuts[i, LINE_BEGIN], 0
+        moved[i, LINE_BEGIN] = at
+        start = at - line  # what comes before the query moves by this
+        if begins[i] < 0:
+            at = _copy(data, line, cuts[i, LINE_END], out, at)
+        else:
+            at = _copy(data, line, query[i, 0], out, at)
+            if quotes[i]:
+                out[at] = QUOTE
+                at += 1
+            at = _copy(source, begins[i], ends[i], out, at)
+            if quotes[i]:
+                out[at] = QUOTE
+                at += 1
+            shift = at - (query[i, 1] + start)
+            at = _copy(data, query[i, 1], cuts[i, LINE_END], out, at)
+        later = shift if cuts[i, USER_BEGIN] >= query[i, 1] else 0
+        moved[i, USER_BEGIN] = cuts[i, USER_BEGIN] + start + later
+        moved[i, USER_END] = cuts[i, USER_END] + start + later
+        moved[i, LINE_END] = at
+    return at

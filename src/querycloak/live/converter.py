@@ -10,12 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.checks import Arrays, Count, part, prefixed, read_plain, require, take
+from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.live import _join_kernels as join
 from querycloak.live.reader import Reader
 from querycloak.methods.stream import engine_state
+from querycloak.methods.stream.stream_texts import KINDS
 from querycloak.releases.checks import check_departures
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.live.reader import Batch
     from querycloak.logs.layout import Layout
     from querycloak.logs.problems import Problems
@@ -28,6 +33,7 @@ Bytes = npt.NDArray[np.uint8]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
+KIND_COUNT: Final = len(KINDS)
 NONE_LEFT: Final = 1 << 62
 """Fewest candidates while no record has left."""
 
@@ -62,16 +68,26 @@ class Converter:
     """
 
     def __init__(
-        self, layout: Layout, method: str, settings: StreamSettings, random: Randomness, problems: Problems
+        self,
+        layout: Layout,
+        method: str,
+        settings: StreamSettings,
+        random: Randomness,
+        problems: Problems,
+        taxonomy: Callable[[], Taxonomy] = load_wordnet,
     ) -> None:
+        """`taxonomy` is called when a name is looked for, or a label."""
         self.engine = settings.engine(method, random.child("engine"))
-        self.reader = Reader(layout, settings, self.engine.tree, random.child("ids"), problems)
+        self.reader = Reader(layout, settings, self.engine.tree, random.child("ids"), problems, taxonomy)
         self.left = 0
         self.total_delay = 0
         self.fewest = NONE_LEFT
         self.seen = np.zeros(0, dtype=np.bool_)
         """bool[users]: whether a user's id has been published"""
-        self._waiting: dict[int, tuple[bytes, bytes, bool, int]] = {}  # before and after the user, bare, asker
+        self.kinds = np.zeros(KIND_COUNT, dtype=np.int64)
+        """int64[3]: how many records have left as a whole query, a phrase, a label"""
+        # before and after the user, bare, asker, kind
+        self._waiting: dict[int, tuple[bytes, bytes, bool, int, int]] = {}
 
     def __repr__(self) -> str:
         return f"Converter({self.engine!r}, {self.reader!r})"
@@ -88,7 +104,9 @@ class Converter:
         self.seen[out.user] = True
 
         record = out.record - first
-        stored, cuts = self._waited(out.record[record < 0])
+        stored, cuts, kinds = self._waited(out.record[record < 0])
+        self.kinds += np.bincount(batch.kind[record[record >= 0]], minlength=KIND_COUNT)
+        self.kinds += np.bincount(kinds, minlength=KIND_COUNT)
         left = np.zeros(len(user), dtype=np.bool_)
         asker = np.empty(len(out), dtype=np.int32)
         fresh = (np.frombuffer(batch.data, dtype=np.uint8), batch.cuts, user)
@@ -102,14 +120,16 @@ class Converter:
         engine, about_engine = engine_state.to_state(self.engine)
         reader, about_reader = self.reader.to_state()
         waiting = [self._waiting[number] for number in engine["number"].tolist()]
-        lengths = [len(text) for before, after, _, _ in waiting for text in (before, after)]
-        texts = b"".join(text for before, after, _, _ in waiting for text in (before, after))
+        lengths = [len(text) for before, after, *_ in waiting for text in (before, after)]
+        texts = b"".join(text for before, after, *_ in waiting for text in (before, after))
         arrays = {
             **prefixed("engine", engine),
             **prefixed("reader", reader),
             "waiting.texts": np.frombuffer(texts, dtype=np.uint8),
             "waiting.lengths": np.array(lengths, dtype=np.int64),
-            "waiting.bare": np.array([bare for _, _, bare, _ in waiting], dtype=np.uint8),
+            "waiting.bare": np.array([bare for _, _, bare, _, _ in waiting], dtype=np.uint8),
+            "waiting.kind": np.array([kind for *_, kind in waiting], dtype=np.uint8),
+            "kinds": self.kinds.copy(),
             "seen": self.seen.astype(np.uint8),
         }
         plain = ConverterState(self.left, self.total_delay, self.fewest, about_engine, about_reader)
@@ -133,30 +153,34 @@ class Converter:
         texts = take(arrays, "waiting.texts", np.uint8).tobytes()
         lengths = take(arrays, "waiting.lengths", np.int64, length=2 * n, low=0, high=len(texts))
         bare = take(arrays, "waiting.bare", np.uint8, length=n, high=1)
+        kind = take(arrays, "waiting.kind", np.uint8, length=n, high=KIND_COUNT - 1)
+        self.kinds = take(arrays, "kinds", np.int64, length=KIND_COUNT, low=0).copy()
+        require(int(self.kinds.sum()) == said.left, "each record that left was of one kind")
         ends = np.cumsum(lengths)  # at most 2^31 lengths below 2^63 / 2^31 each: no sum leaves 64 bits
         require((int(ends[-1]) if n else 0) == len(texts), "every byte belongs to a record that waits")
         cuts = [0, *ends.tolist()]
         for i, number in enumerate(engine["number"].tolist()):
             before, after = texts[cuts[2 * i] : cuts[2 * i + 1]], texts[cuts[2 * i + 1] : cuts[2 * i + 2]]
-            self._waiting[number] = (before, after, bool(bare[i]), int(engine["asker"][i]))
+            self._waiting[number] = (before, after, bool(bare[i]), int(engine["asker"][i]), int(kind[i]))
         self.left, self.total_delay, self.fewest = said.left, said.total_delay, said.fewest
 
-    def _waited(self, records: Int64s) -> tuple[Bytes, Int64s]:
-        """Return the bytes of records from earlier batches, which leave now, and where the parts of each begin."""
+    def _waited(self, records: Int64s) -> tuple[Bytes, Int64s, Int64s]:
+        """Return the bytes of records from earlier batches, which leave now, where the parts of each begin; kinds."""
         cuts = np.empty((len(records), 5), dtype=np.int64)
+        kinds = np.zeros(len(records), dtype=np.int64)
         parts: list[bytes] = []
         at = 0
         for i, record in enumerate(records.tolist()):
-            before, after, bare, asker = self._waiting.pop(record)
+            before, after, bare, asker, kinds[i] = self._waiting.pop(record)
             gap = at + len(before)
             cuts[i] = (at, gap, gap + len(after), bare, asker)
             parts += (before, after)
             at = gap + len(after)
-        return np.frombuffer(b"".join(parts), dtype=np.uint8), cuts
+        return np.frombuffer(b"".join(parts), dtype=np.uint8), cuts, kinds
 
     def _keep(self, batch: Batch, stay: Int64s, first: int) -> None:
         """Keep the bytes of the records that wait."""
-        data, askers = batch.data, batch.user[stay].tolist()
-        for i, asker, cuts in zip(stay.tolist(), askers, batch.cuts[stay].tolist(), strict=True):
+        data, askers, kinds = batch.data, batch.user[stay].tolist(), batch.kind[stay].tolist()
+        for i, asker, kind, cuts in zip(stay.tolist(), askers, kinds, batch.cuts[stay].tolist(), strict=True):
             begin, user_begin, user_end, end, bare = cuts
-            self._waiting[first + i] = (data[begin:user_begin], data[user_end:end], bool(bare), asker)
+            self._waiting[first + i] = (data[begin:user_begin], data[user_end:end], bool(bare), asker, kind)

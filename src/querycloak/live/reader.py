@@ -1,4 +1,4 @@
-"""From records to what enters a stream's engine: users and categories as codes, and what is swept out before.
+"""From records to what enters a stream's engine: users and categories as codes, texts as they may be published.
 
 Lines are found, checked and decoded by `logs.records`, as for a log that is read whole.
 """
@@ -16,25 +16,35 @@ import numpy.typing as npt
 from querycloak.arrays.checks import Arrays, Count, part, prefixed, read_plain, require, take
 from querycloak.arrays.vocabulary import ByteCodes, Vocabulary, fresh_ids, id_width
 from querycloak.live import _join_kernels as join
+from querycloak.live.text_lines import with_texts
 from querycloak.logs import _records_kernels as records
 from querycloak.logs.records import RecordReader
 from querycloak.mapping.category_tree import UNCLASSIFIED, split_path
-from querycloak.methods.stream.sweeping import PERSONAL, AskedEnough, is_personal, rare_name, sweeps
+from querycloak.methods.stream.stream_texts import StreamTexts, changes_texts, nothing_left
+from querycloak.texts.phrases import NOTHING, QUERY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from querycloak.errors import InputError
+    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.layout import Layout
     from querycloak.logs.problems import Problems
     from querycloak.logs.records import RecordBatch
     from querycloak.mapping.category_tree import CategoryTree
     from querycloak.methods.stream.stream_statement import StreamSettings
+    from querycloak.methods.stream.text_parts import Chosen
     from querycloak.randomness import Randomness
 
 __all__ = ["Batch", "Classifier", "Reader"]
 
 Bytes = npt.NDArray[np.uint8]
+Int8s = npt.NDArray[np.int8]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+
+
+Path = tuple[str, ...]
 
 
 class ReaderState(msgspec.Struct, forbid_unknown_fields=True):
@@ -61,13 +71,15 @@ class Batch:
     """Records that may enter. What it needs of the reader's vocabulary is in it: the reader may go on meanwhile."""
 
     data: bytes
-    """the lines"""
+    """the lines, with the texts that may be published"""
     cuts: Int32s
     """int32[n, 5]: begin and end of each line and of its user, see `_join_kernels`"""
     user: Int32s
     """int32[n]: code of the asker"""
     node: Int32s
     """int32[n]: node of the tree"""
+    kind: Int8s
+    """int8[n]: whether the text is a whole query, a phrase or a label, see texts/phrases.py"""
     users: int
     """users known so far"""
     ids: tuple[Bytes, Int64s, Bytes]
@@ -82,9 +94,18 @@ class Reader:
     """Takes in bytes in pieces of any size, and returns the records of their whole lines that may enter."""
 
     def __init__(
-        self, layout: Layout, settings: StreamSettings, tree: CategoryTree, random: Randomness, problems: Problems
+        self,
+        layout: Layout,
+        settings: StreamSettings,
+        tree: CategoryTree,
+        random: Randomness,
+        problems: Problems,
+        taxonomy: Callable[[], Taxonomy],
     ) -> None:
-        """`tree` grows with the categories that are read; `random` makes the ids under which users are published."""
+        """`tree` grows with the categories that are read; `random` makes the ids under which users are published.
+
+        `taxonomy` is called when a name is looked for, or a label.
+        """
         self.layout = layout
         self.settings = settings
         self.problems = problems
@@ -101,9 +122,11 @@ class Reader:
         self._unclassified = tree.node(UNCLASSIFIED)
         self._categories = Vocabulary()
         self._node_of_category = np.zeros(0, dtype=np.int32)  # -1 = a path with an empty level
-        self._queries = Vocabulary()
-        self._is_personal = np.zeros(0, dtype=np.bool_)
-        self._asked = AskedEnough(settings.min_query_users)
+        self._paths: list[Path | None] = []  # of the categories
+        self._taxonomy = taxonomy
+        rule = settings.rule
+        self.texts = StreamTexts(rule, settings.max_phrases, taxonomy) if changes_texts(rule) else None
+        """what may be published of texts; None = everything, as it is"""
         self._id_random = random
         self._digits: bool | None = None
         self._needs_quotes = np.zeros(0, dtype=np.uint8)
@@ -115,7 +138,7 @@ class Reader:
     def to_state(self) -> tuple[Arrays, dict[str, Any]]:
         """Return what `from_state` needs.
 
-        A line that is not whole yet is left out, to be read again; so are queries that need not be known again.
+        A line that is not whole yet is left out, to be read again.
         """
         arrays: Arrays = {
             **prefixed("users", self.users.to_arrays()),
@@ -124,9 +147,8 @@ class Reader:
             "node_of_category": self._node_of_category,
             "needs_quotes": self._needs_quotes,
         }
-        if self.settings.min_query_users > 1:
-            arrays |= prefixed("queries", self._queries.to_arrays()) | prefixed("asked", self._asked.to_arrays())
-            arrays["is_personal"] = self._is_personal.astype(np.uint8)
+        if self.texts is not None:
+            arrays |= prefixed("texts", self.texts.to_arrays())
         plain = ReaderState(
             records=self._records.to_state(),
             known_users=self.known_users,
@@ -155,11 +177,10 @@ class Reader:
         self._node_of_category = take(
             arrays, "node_of_category", np.int32, length=len(self._categories), low=-1, high=len(self._tree) - 1
         ).copy()
-        if self.settings.min_query_users > 1:
-            self._queries = Vocabulary.from_arrays(part("queries", arrays))
-            self._asked.restore(part("asked", arrays), len(self._queries), users)
-            told = len(self._queries) if self.settings.identifiers else 0
-            self._is_personal = take(arrays, "is_personal", np.uint8, length=told, high=1).astype(np.bool_)
+        names = (self._categories.text(c).decode() for c in range(len(self._categories)))
+        self._paths = [split_path(name, self.settings.separator) for name in names]
+        if self.texts is not None:
+            self.texts.restore(part("texts", arrays), users)
         self._records.from_state(said.records)
         self._digits = said.digits
         self.known_users, self.unclassified = said.known_users, said.unclassified
@@ -176,10 +197,9 @@ class Reader:
     def read(self, data: bytes, *, final: bool = False) -> Batch:
         """Take in bytes; return the records that may enter. After the final piece an unfinished line is whole."""
         found = self._records.read(data, final=final)
-        node = self._nodes(found)
-        queries = self._sweep_personal(found)
+        node, path, paths = self._nodes(found)
         user = self._records.code(found, records.USER, self.users)
-        self._sweep_rare(found, queries, user)
+        chosen = self._choose_texts(found, user, path, paths)
         end, problem = self._records.settle(found)
         self.known_users = max(self.known_users, int(user[:end].max(initial=-1)) + 1)
         self._count(found.status[:end], node[:end])
@@ -187,61 +207,61 @@ class Reader:
         keep = np.flatnonzero(found.status[:end] == records.GOOD)
         ids = (self.ids.texts, self.ids.ends, self._needs_quotes)
         width = id_width(digits=bool(self._digits)) if self.settings.ids == "new" else 0
-        cuts = _cuts(found, keep)
-        return Batch(found.data, cuts, user[keep], node[keep], len(self.users), ids, width, problem or found.problem)
+        lines, cuts, kind = found.data, _cuts(found, keep), np.full(len(keep), QUERY, dtype=np.int8)
+        if chosen is not None:
+            chosen = chosen.take(keep)
+            lines, cuts = with_texts(found, keep, cuts, chosen, self.layout)
+            kind = chosen.kind
+        known = len(self.users)
+        return Batch(lines, cuts, user[keep], node[keep], kind, known, ids, width, problem or found.problem)
 
     def _count(self, status: Int32s, node: Int32s) -> None:
         """Count the records without a category, and those that are left out."""
         sound = (status == records.GOOD) | (status > records.BAD_PATH)
         self.unclassified += int((sound & (node == self._unclassified)).sum())
-        if self.settings.identifiers:
-            self.left_out[PERSONAL] += int((status == records.PERSONAL).sum())
-        if self.settings.min_query_users > 1:
-            self.left_out[rare_name(self.settings.min_query_users)] += int((status == records.RARE).sum())
+        if self.texts is not None:
+            self.left_out[nothing_left(self.texts.rule)] += int((status == records.RARE).sum())
 
-    def _nodes(self, found: RecordBatch) -> Int32s:
-        """int32[n]: node of each record. A record whose path is bad is marked."""
+    def _nodes(self, found: RecordBatch) -> tuple[Int32s, Int32s, list[Path]]:
+        """int32[n]: node of each record, and of its path; paths, as names. A record whose path is bad is marked."""
+        paths: list[Path] = []
+        path = np.full(len(found.rows), -1, dtype=np.int32)
         if self.layout.has_category:
             code = self._records.code(found, records.CATEGORY, self._categories)
-            new = range(len(self._node_of_category), len(self._categories))
-            paths = (split_path(self._categories.text(c).decode(), self.settings.separator) for c in new)
-            nodes = np.array([-1 if path is None else self._tree.node(path) for path in paths], dtype=np.int32)
+            for c in range(len(self._node_of_category), len(self._categories)):
+                self._paths.append(split_path(self._categories.text(c).decode(), self.settings.separator))
+            new = self._paths[len(self._node_of_category) :]
+            nodes = np.array([-1 if p is None else self._tree.node(p) for p in new], dtype=np.int32)
             known = self._node_of_category = np.concatenate([self._node_of_category, nodes])
+            used, inverse = np.unique(code, return_inverse=True)
+            path = inverse.astype(np.int32)
+            paths = [() if c < 0 else self._paths[c] or () for c in used.tolist()]
         elif self.classifier is not None:
             queries = Vocabulary()
-            code = self._records.code(found, records.QUERY, queries)
-            texts = (queries.text(c).decode() for c in range(len(queries)))
-            known = np.array([self._tree.node(self.classifier.path(text)) for text in texts], dtype=np.int32)
+            code = path = self._records.code(found, records.QUERY, queries)
+            paths = [self.classifier.path(queries.text(c).decode()) for c in range(len(queries))]
+            known = np.array([self._tree.node(p) for p in paths], dtype=np.int32)
         else:
-            code, known = np.full(len(found.rows), -1, dtype=np.int32), np.zeros(0, dtype=np.int32)
+            code, known = path, np.zeros(0, dtype=np.int32)
         node = np.append(known, np.int32(self._unclassified))[np.maximum(code, -1)]  # an empty category: code -1
         found.status[node < 0] = records.BAD_PATH
         if self.settings.unclassified == "drop":
             dropped = (node == self._unclassified) & (found.status == records.GOOD)
             found.status[dropped] = records.UNCLASSIFIED
-        return node
+        return node, path, paths
 
-    def _sweep_personal(self, found: RecordBatch) -> Int32s | None:
-        """Mark the records whose query holds an identifier; int32[n]: codes of the queries, None = nothing is swept."""
-        if not sweeps(self.settings):
+    def _choose_texts(self, found: RecordBatch, user: Int32s, path: Int32s, paths: list[Path]) -> Chosen | None:
+        """Find what is published of each good record; those of which nothing is are marked. None = all as it came."""
+        if self.texts is None:
             return None
-        if self.settings.min_query_users == 1:  # queries need not be known again
-            self._queries, self._is_personal = Vocabulary(), np.zeros(0, dtype=np.bool_)
-        code = self._records.code(found, records.QUERY, self._queries)
-        if self.settings.identifiers:
-            new = range(len(self._is_personal), len(self._queries))
-            holds = is_personal([self._queries.text(c).decode() for c in new])
-            self._is_personal = np.concatenate([self._is_personal, holds])
-            personal = np.append(self._is_personal, np.False_)[np.maximum(code, -1)]
-            found.status[personal] = records.PERSONAL
-        return code
-
-    def _sweep_rare(self, found: RecordBatch, query: Int32s | None, user: Int32s) -> None:
-        """Mark the records whose query too few users have asked so far."""
-        if query is None or self.settings.min_query_users == 1:
-            return
+        queries = Vocabulary()  # of this batch: memory is kept for phrases alone
+        query = self._records.code(found, records.QUERY, queries)
+        if not self.layout.has_category:  # paths are of concepts, by number
+            paths = [tuple(self._taxonomy().label(int(c)) for c in p) for p in paths]
         good = found.good
-        found.status[good[~self._asked.tell(query[good], user[good])]] = records.RARE
+        chosen = self.texts.take(queries.codes.to_series(), query[good], user[good], path[good], paths)
+        found.status[good[chosen.kind == NOTHING]] = records.RARE
+        return chosen.spread(good, len(found.rows))
 
     def _name_users(self) -> None:
         """Draw or copy the ids under which new users are published."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from querycloak.errors import InputError, OutputError, ParameterError
+from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.live.converter import Converter
 from querycloak.live.first_rows import check_first_rows
 from querycloak.live.pipes import Feed, Sink, reading, stopping
@@ -28,9 +29,10 @@ from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
+    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.live.reader import Batch, Classifier
 
 __all__ = ["Run", "Summary", "run_stream"]
@@ -48,11 +50,17 @@ STATS_SECONDS: Final = 10.0
 STDIN: Final = Path("standard input")
 
 
-def run_stream(run: Run, classifier: Classifier | None = None, progress: Progress = QUIET) -> Summary | None:
+def run_stream(
+    run: Run,
+    classifier: Classifier | None = None,
+    progress: Progress = QUIET,
+    taxonomy: Callable[[], Taxonomy] = load_wordnet,
+) -> Summary | None:
     """Run until the input ends or the user stops it; None where the reader of the output went away, or nothing came.
 
     A bad line that ends the run is raised after what came before it has left, and the statement is written.
-    `classifier` finds the category of queries that come without; it is not saved, and must be the same at every start.
+    `classifier` finds the category of queries that come without, `taxonomy` knows names and labels; they are not saved,
+    and must be the same at every start.
     """
     if run.checkpoint is not None and not (_can_wind(run.source) and _can_wind(run.output)):
         raise ParameterError("A checkpoint needs --input FILE and --output FILE: a pipe cannot be wound back.")
@@ -64,7 +72,7 @@ def run_stream(run: Run, classifier: Classifier | None = None, progress: Progres
         asked = stack.enter_context(stopping())
         piece = PIECE if run.checkpoint is None else min(PIECE, max(SAMPLE, LINE * run.checkpoint_records))
         try:
-            session = _Session(run, Feed(raw, piece, run.max_wait, asked), classifier, progress)
+            session = _Session(run, Feed(raw, piece, run.max_wait, asked), classifier, progress, taxonomy)
         except _NothingCameError:
             if asked[0] == signal.SIGINT:
                 raise KeyboardInterrupt from None
@@ -111,8 +119,15 @@ class _NothingCameError(Exception):
 class _Session:
     """A run under way: begun, or continued from its checkpoint."""
 
-    def __init__(self, run: Run, feed: Feed, classifier: Classifier | None, progress: Progress) -> None:
-        self.run, self.feed, self.progress = run, feed, progress
+    def __init__(
+        self,
+        run: Run,
+        feed: Feed,
+        classifier: Classifier | None,
+        progress: Progress,
+        taxonomy: Callable[[], Taxonomy],
+    ) -> None:
+        self.run, self.feed, self.progress, self.taxonomy = run, feed, progress, taxonomy
         self.source = run.source or STDIN
         self.checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint)
         saved = None if self.checkpoint is None else self.checkpoint.load(run.must_agree(), self.source)
@@ -157,7 +172,8 @@ class _Session:
         run, wrapping = self.run, self._wrapping(sample)
         layout = find_layout(Decoder(wrapping).decode(sample), self.source, run.options, wrapping)
         problems = layout.problems(self.source, stop=run.options.on_error == "stop")
-        return Converter(layout, run.method, run.settings, Randomness(run.seed).child(run.method), problems)
+        random = Randomness(run.seed).child(run.method)
+        return Converter(layout, run.method, run.settings, random, problems, self.taxonomy)
 
     @property
     def seconds(self) -> float:

@@ -11,6 +11,7 @@ from querycloak.live.run import Run, Summary
 from querycloak.logs.atomic import write_text
 from querycloak.methods.stream.stream_release import flow_figures
 from querycloak.methods.stream.stream_statement import stream_statement
+from querycloak.methods.stream.stream_texts import published_kinds
 from querycloak.randomness import Randomness
 from querycloak.releases.files import sealed_statement
 
@@ -30,6 +31,11 @@ def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) ->
     left_out = {"unclassified": reader.unclassified if run.settings.unclassified == "drop" else 0, **reader.left_out}
     entered = engine.entered + sum(left_out.values())
     figures = flow_figures(engine, delay, converter.fewest if converter.left else 0)
+    texts = reader.texts
+    told: dict[str, int] = {}
+    if texts is not None:
+        told = published_kinds(converter.kinds)
+        told |= {"phrases counted": texts.people.phrases, "phrases full": int(texts.is_full)}
     statement = stream_statement(
         run.method,
         run.settings,
@@ -37,7 +43,7 @@ def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) ->
         counts_in={"rows": entered, "users": reader.known_users},
         counts_out={"rows": converter.left, "users": int(converter.seen.sum())},
         dropped={"still waiting at the end": engine.waiting, **left_out, **reader.problems.counts},
-        figures=figures | {"unclassified": reader.unclassified, "input ended": int(finished)},
+        figures=figures | {"unclassified": reader.unclassified, "input ended": int(finished), **told},
         columns=tuple(c.name for c in reader.layout.form.columns),
     )
     if run.seed is not None:
@@ -49,7 +55,9 @@ def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) ->
         "records out": converter.left,
         "records waiting": engine.waiting,
         "records unclassified": reader.unclassified,
-        "records swept": dict(reader.left_out),
+        "records not published": dict(reader.left_out),
+        **told,
+        "phrase bytes": 0 if texts is None else texts.memory,
         "lines skipped": dict(reader.problems.counts),
         "mean delay": delay,
         "seconds": seconds,

@@ -15,7 +15,7 @@ else the one with the fewest ancestors, then the heaviest (sites of a directory)
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["Lexicon", "Word"]
+__all__ = ["Lexicon", "Word", "lexicon_of"]
 
 _ENDINGS: Final = (
     ("s", ""),
@@ -70,6 +70,12 @@ class Word:
         """singular forms, of the same stem, that end a label"""
         self.concept = NO_CODE
         """concept of the word by itself, -1 = none"""
+
+
+@lru_cache(maxsize=4)
+def lexicon_of(taxonomy: Taxonomy) -> Lexicon:
+    """Return the lexicon of a taxonomy with weights of its own; reading all labels of a large one takes seconds."""
+    return Lexicon(taxonomy)
 
 
 class Lexicon:

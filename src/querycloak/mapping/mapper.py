@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.ragged import Ragged
 from querycloak.errors import ParameterError, UnknownNameError
 from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.concept_log import ConceptLog
@@ -38,6 +39,8 @@ __all__ = ["Mapper", "QueryConcepts", "map_log"]
 DEFAULT_MODE: Final[Mode] = "segments"
 _QUERIES_KEPT: Final = 100_000
 """Queries remembered one by one at most; then all are forgotten."""
+_LARGE: Final = 20_000
+"""Queries of the smallest column that is looked up in the largest one before."""
 _BLOCK: Final = 20_000
 """Queries mapped between two reports of progress."""
 
@@ -98,6 +101,7 @@ class Mapper:
         self.lexicon = Lexicon(taxonomy, directory.site_count if weight is None and directory is not None else weight)
         self._known: dict[str, tuple[int, ...]] = {}
         self._last: tuple[pl.Series, QueryConcepts] | None = None
+        self._largest: tuple[pl.Series, QueryConcepts] | None = None
 
     def __repr__(self) -> str:
         return f"Mapper({self.taxonomy!r}, {self.mode})"
@@ -141,13 +145,40 @@ class Mapper:
         if self._last is not None and self._last[0] is queries and len(queries) == len(self._last[1]):
             return self._last[1]
         series = queries if isinstance(queries, pl.Series) else pl.Series(queries, dtype=pl.String)
-        progress.start("mapping queries to concepts", len(series))
-        count = workers_for(len(series), workers)
-        blocks = self._in_processes(series, count, progress) if count > 1 else None
-        by_words = _join(self._in_blocks(series, progress) if blocks is None else blocks)
+        by_words = (
+            self._map(series, workers, progress) if len(series) < _LARGE else self._map_new(series, workers, progress)
+        )
         found = self._look_up_sites(series, by_words)
         self._last = (series, found)
         return found
+
+    def _map_new(self, queries: pl.Series, workers: int | None, progress: Progress) -> QueryConcepts:
+        """Map many queries: those of the largest column before, which may be the log of this release, are looked up."""
+        import polars as pl
+
+        before, known = self._largest or (queries.clear(), QueryConcepts(np.zeros(1, np.int64), np.zeros(0, np.int32)))
+        there = pl.DataFrame({"text": before}).with_row_index("index").unique("text")
+        index = pl.DataFrame({"text": queries}).join(there, on="text", how="left", maintain_order="left")["index"]
+        new = index.is_null()
+        mapped = self._map(queries.filter(new), workers, progress)
+        both = Ragged(
+            np.concatenate([known.start, mapped.start[1:] + known.start[-1]]),
+            np.concatenate([known.concept, mapped.concept]),
+        )
+        at = index.fill_null(0).to_numpy().astype(np.int64)
+        at[new.to_numpy()] = len(known) + np.arange(len(mapped))
+        rows = both.take(at)
+        found = QueryConcepts(rows.start, rows.values)
+        if len(queries) > len(before):
+            self._largest = (queries, found)
+        return found
+
+    def _map(self, queries: pl.Series, workers: int | None, progress: Progress) -> QueryConcepts:
+        """Map queries by their words."""
+        progress.start("mapping queries to concepts", len(queries))
+        count = workers_for(len(queries), workers)
+        blocks = self._in_processes(queries, count, progress) if count > 1 and len(queries) else None
+        return _join(self._in_blocks(queries, progress) if blocks is None else blocks)
 
     def _in_blocks(self, queries: pl.Series, progress: Progress) -> Iterator[Block]:
         """Map in this process; few queries are remembered one by one, many only as the last result."""

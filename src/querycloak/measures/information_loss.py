@@ -56,7 +56,9 @@ def information_loss(
     progress.start("measuring information loss")
     known = concepts.known()
     users = np.unique(known.user)
+    details: dict[str, float] = {}
     if len(users) > most_users:
+        details["users of whom these are a sample"] = float(len(users))
         users = np.sort(users[random.permutation(len(users))[:most_users]])
     index_of = np.full(len(log.users), -1, dtype=np.int64)
     index_of[users] = np.arange(len(users))
@@ -73,7 +75,7 @@ def information_loss(
         return 100 * partition_distance(tree.cut(number), after)
 
     value = loss(clusters)
-    details: dict[str, float] = {
+    details |= {
         "users": len(users),
         "clusters": clusters,
         "users without a concept in the release": len(users) - len(present),

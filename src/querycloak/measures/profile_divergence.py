@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.knowledge.topics import TOPIC_DEPTH
 from querycloak.logs.query_log import NO_CODE
 from querycloak.measures.score import Score
-from querycloak.measures.topics import DEPTH
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def profile_divergence(
 def topic_of_concept(taxonomy: Taxonomy, topics: Sequence[int] | None = None) -> Int32s:
     """int32[concepts]: the topic that each concept is in, by its root; -1 = in none."""
     if topics is None:
-        return taxonomy.ancestor_at_depth(DEPTH)
+        return taxonomy.ancestor_at_depth(TOPIC_DEPTH)
     out = np.full(len(taxonomy), NO_CODE, dtype=np.int32)
     for root in topics:
         out[root : root + taxonomy.size[root]] = root

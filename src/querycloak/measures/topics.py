@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.knowledge.topics import TOPIC_DEPTH
 from querycloak.logs.query_log import NO_CODE
 from querycloak.measures.score import Score
 from querycloak.progress import QUIET, Progress
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["divergence", "topic_shares", "topics"]
 
 Float64s = npt.NDArray[np.float64]
-
-DEPTH: Final = 4
-"""Depth of the concepts that stand for topics; WordNet's upper three levels say little."""
 
 
 def topics(
@@ -43,9 +41,9 @@ def topics(
 
 
 def topic_shares(concepts: ConceptLog, taxonomy: Taxonomy) -> Float64s:
-    """float64[concepts of the taxonomy]: share of each topic, an ancestor at DEPTH or the concept itself above that."""
+    """float64[concepts of the taxonomy]: share of each topic, an ancestor, or the concept itself where it is above."""
     known = concepts.concept[concepts.concept != NO_CODE]
-    counts = np.bincount(taxonomy.ancestor_at_depth(DEPTH)[known], minlength=len(taxonomy)).astype(np.float64)
+    counts = np.bincount(taxonomy.ancestor_at_depth(TOPIC_DEPTH)[known], minlength=len(taxonomy)).astype(np.float64)
     shares: Float64s = counts / max(counts.sum(), 1.0)
     return shares
 

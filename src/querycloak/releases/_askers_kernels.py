@@ -2,10 +2,13 @@
 
 The memory, made by the caller and read only:
 
-    texts         Ragged, row t = the codes of the words of text t, in order
-    words         Ragged, row q = the codes of the words of query q, in order
+    texts         Ragged, row t = the words of text t, in order: 2 x the code of the word, + 1 where no space is
+                  between it and the word before it
+    words         Ragged, row q = the same for query q
     query         int32[words], the row of `words` that each of its values is in
-    occurrences   Ragged, row w = the indexes in `words.values` at which word w occurs, ascending
+    occurrences   Ragged, row w = the indexes in `words.values` at which the word of code w occurs, ascending
+
+What is before the first word of a run is no part of the run.
 """
 
 from __future__ import annotations
@@ -46,11 +49,11 @@ def find_runs(
             continue
         rarest, fewest = 0, np.int64(-1)
         for i in range(length):
-            w = texts.values[begin + i]
+            w = texts.values[begin + i] >> 1
             often = occurrences.start[w + 1] - occurrences.start[w]
             if fewest < 0 or often < fewest:
                 rarest, fewest = i, often
-        word = texts.values[begin + rarest]
+        word = texts.values[begin + rarest] >> 1
         last = -1
         for o in range(occurrences.start[word], occurrences.start[word + 1]):
             at = occurrences.values[o]
@@ -58,11 +61,12 @@ def find_runs(
             first = at - rarest
             if q == last or first < words.start[q] or first + length > words.start[q + 1]:
                 continue
-            same = True
-            for i in range(length):
+            same = words.values[first] >> 1 == texts.values[begin] >> 1
+            for i in range(1, length):
+                if not same:
+                    break
                 if words.values[first + i] != texts.values[begin + i]:
                     same = False
-                    break
             if same:
                 last = q
                 count[t] += 1

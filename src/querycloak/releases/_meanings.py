@@ -80,6 +80,12 @@ class Meanings:
                 out[t] = self._of_all(labels)
         return out
 
+    def of_bracketed(self, texts: pl.Series) -> dict[int, npt.NDArray[np.int32]]:
+        """Return the queries of those texts that are labels in brackets, as `[restaurant]`; others have no entry."""
+        which = np.flatnonzero((texts.str.starts_with("[") & texts.str.ends_with("]")).to_numpy())
+        inside = texts.str.slice(1).str.strip_suffix("]")
+        return self.of_texts(inside, which, joined=False)
+
     @cached_property
     def _of_path(self) -> dict[str, list[int]]:
         """The concepts of every path. Some share one, and a reader cannot tell them apart: the path means all."""

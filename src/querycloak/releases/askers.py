@@ -7,6 +7,10 @@ path; an item whose text is no label of its path is a text like others. Texts ar
 at the ends, runs of spaces as one. What is in none of these ways a text of the log is looked up in other spelling, and
 by words that one person alone asked (`_respelled.py`).
 
+**Parts of queries.** A release whose statement says that texts may be parts of queries publishes phrases, and labels in
+brackets. There a text counts as asked by everybody who asked it whole or holds its words one after the other: of whom
+of them a row is, nobody can tell. A label in brackets counts as asked by everybody who means it, or typed it so.
+
 **Public knowledge.** A method with a pure epsilon cannot take a text from the log: whether the text is published at all
 would tell that somebody asked it. What it publishes that is a label of the taxonomy, or several joined by spaces, is
 drawn from the taxonomy, with noise. That it happens to be the query of one person says nothing about that person, so it
@@ -28,9 +32,11 @@ import numpy as np
 
 from querycloak.arrays.ragged import CountedRows, Ragged, row_starts
 from querycloak.logs.query_log import NO_CODE
-from querycloak.releases._askers_kernels import count_people, find_runs
+from querycloak.releases._askers_kernels import count_people
+from querycloak.releases._holders import equal_queries, holding_queries, users_of_queries
 from querycloak.releases._meanings import Meanings
 from querycloak.releases._respelled import find_respelled
+from querycloak.texts.compared import compared
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -41,7 +47,7 @@ if TYPE_CHECKING:
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.releases.release import Release
 
-__all__ = ["ASKED", "HELD", "MEANT", "NOBODY", "UNKNOWN", "Askers", "compared", "find_askers"]
+__all__ = ["ASKED", "HELD", "MEANT", "NOBODY", "UNKNOWN", "Askers", "find_askers"]
 
 ASKED: Final = 0
 """The text is a whole query of the log."""
@@ -86,7 +92,7 @@ class Askers:
     def users(self, log: QueryLog, texts: npt.NDArray[np.integer[Any]] | None = None) -> Ragged:
         """Return the people of the log who asked each text, ascending; of all texts, or of those named, in order."""
         queries = self.queries if texts is None else self.queries.take(texts)
-        asked_by = _users_of(log)
+        asked_by = users_of_queries(log)
         users = asked_by.take(queries.values)
         text = np.repeat(queries.owner, asked_by.lengths[queries.values])
         return CountedRows.of(text, users.values, queries.rows).uncounted
@@ -106,20 +112,22 @@ def find_askers(log: QueryLog, release: Release, *, concepts: ConceptLog, taxono
         public[list(labelled)] = True
     if release.holds_concepts:
         labelled = meanings.of_items(release, texts)
-    users_of = _users_of(log)
-    queries, how = _of_queries(log, texts, labelled, meanings, users_of)
+    parts = release.statement.parts
+    if parts:
+        labelled = _bracketed(log, texts, meanings)
+    users_of = users_of_queries(log)
+    queries, how = _of_queries(log, texts, labelled, meanings, users_of, parts=parts)
     people = count_people(queries, users_of, len(log.users))
     return Askers(queries, people, how.astype(np.int8), public)
 
 
-def compared(texts: pl.Series) -> pl.Series:
-    """Return texts as they are compared: lower case, no spaces at the ends, runs of spaces as one.
-
-    >>> import polars as pl
-    >>> compared(pl.Series(["  Green   TEA "])).to_list()
-    ['green tea']
-    """
-    return texts.str.to_lowercase().str.replace_all(r"[\s\x1c-\x1f]+", " ").str.strip_chars(" ")
+def _bracketed(log: QueryLog, texts: pl.Series, meanings: Meanings) -> dict[int, npt.NDArray[np.int32]]:
+    """Return the queries of the texts that are labels in brackets: those that mean the label, and that are the text."""
+    found = meanings.of_bracketed(texts)
+    which = np.array(sorted(found), dtype=np.int64)
+    code = np.unique(log.query[log.query != NO_CODE])
+    typed = equal_queries(compared(log.queries.gather(code)), texts.gather(which))
+    return {t: np.union1d(found[t], code[typed.row(i)]) for i, t in enumerate(which.tolist())}
 
 
 def _is_pure(release: Release) -> bool:
@@ -129,9 +137,18 @@ def _is_pure(release: Release) -> bool:
 
 
 def _of_queries(
-    log: QueryLog, texts: pl.Series, labelled: dict[int, npt.NDArray[np.int32]], meanings: Meanings, users_of: Ragged
+    log: QueryLog,
+    texts: pl.Series,
+    labelled: dict[int, npt.NDArray[np.int32]],
+    meanings: Meanings,
+    users_of: Ragged,
+    *,
+    parts: bool,
 ) -> tuple[Ragged, npt.NDArray[np.int64]]:
-    """Find the queries of each text, and how: what is `labelled`, whole queries, runs of words, labels, respelled."""
+    """Find the queries of each text, and how: what is `labelled`, whole queries, runs of words, labels, respelled.
+
+    With `parts`, queries that hold a text are behind it also where others are the text.
+    """
     n = len(texts)
     how = np.full(n, NOBODY, dtype=np.int64)
     how[list(labelled)] = MEANT
@@ -139,12 +156,15 @@ def _of_queries(
     code = np.unique(log.query[log.query != NO_CODE])  # a vocabulary may hold more than was asked
     queries = compared(log.queries.gather(code))
 
-    whole = _equal(queries, texts.gather(open_texts))
+    whole = equal_queries(queries, texts.gather(open_texts))
     how[open_texts[whole.lengths > 0]] = ASKED
-    held_texts = open_texts[whole.lengths == 0]
-    held = _holding(queries, texts.gather(held_texts))
-    how[held_texts[held.lengths > 0]] = HELD
-    rest = held_texts[held.lengths == 0]
+    held_texts = open_texts if parts else open_texts[whole.lengths == 0]
+    held = holding_queries(queries, texts.gather(held_texts))
+    only_whole = np.ones(len(whole.values), dtype=np.bool_)
+    if parts:  # a query that is the text holds it, too, but where the text is empty
+        only_whole = held.lengths[whole.owner] == 0
+    how[held_texts[(held.lengths > 0) & (how[held_texts] == NOBODY)]] = HELD
+    rest = held_texts[(held.lengths == 0) & (how[held_texts] == NOBODY)]
     labelled = {**labelled, **meanings.of_texts(texts, rest, joined=False)}
     how[[t for t in labelled if len(labelled[t])]] = MEANT
     how[[t for t in labelled if not len(labelled[t])]] = NOBODY
@@ -155,8 +175,9 @@ def _of_queries(
     how[unread[respelled.unknown]] = UNKNOWN
 
     meant = _rows_of(labelled, n)
-    owner = np.concatenate([open_texts[whole.owner], held_texts[held.owner], meant.owner, unread[respelled.owner]])
-    value = np.concatenate([code[whole.values], code[held.values], meant.values, code[respelled.query]])
+    asked_whole = open_texts[whole.owner[only_whole]], code[whole.values[only_whole]]
+    owner = np.concatenate([asked_whole[0], held_texts[held.owner], meant.owner, unread[respelled.owner]])
+    value = np.concatenate([asked_whole[1], code[held.values], meant.values, code[respelled.query]])
     return Ragged.of(owner, value.astype(np.int32), n), how
 
 
@@ -167,40 +188,3 @@ def _rows_of(labelled: dict[int, npt.NDArray[np.int32]], n: int) -> Ragged:
         lengths[text] = len(found)
     values = [labelled[text] for text in sorted(labelled)]
     return Ragged(row_starts(lengths), np.concatenate(values) if values else np.zeros(0, dtype=np.int32))
-
-
-def _equal(queries: pl.Series, texts: pl.Series) -> Ragged:
-    """Return, for each text, the indexes of the queries that are equal to it."""
-    import polars as pl
-
-    both = pl.concat([queries, texts])
-    code = (both.rank("dense").cast(pl.Int64) - 1).to_numpy()
-    n = len(queries)
-    return Ragged.positions(code[:n], int(code.max(initial=-1)) + 1).take(code[n:])
-
-
-def _holding(queries: pl.Series, texts: pl.Series) -> Ragged:
-    """Return, for each text, the indexes of the queries that hold its words one after the other."""
-    import polars as pl
-
-    both = pl.concat([queries, texts])
-    split = both.str.split(" ")
-    lengths = np.where((both == "").to_numpy(), 0, split.list.len().to_numpy()).astype(np.int64)
-    flat = split.explode()
-    code = (flat.filter(flat != "").rank("dense").cast(pl.Int64) - 1).to_numpy().astype(np.int32)
-    start = row_starts(lengths)
-    middle = start[len(queries)]
-    words = Ragged(start[: len(queries) + 1], code[:middle])
-    asked = Ragged(start[len(queries) :] - middle, code[middle:])
-    occurrences = Ragged.positions(words.values, int(code.max(initial=-1)) + 1)
-    owner = words.owner.astype(np.int32)
-    count = find_runs(asked, words, owner, occurrences, np.zeros(0, dtype=np.int32))
-    found = np.zeros(int(count.sum()), dtype=np.int32)
-    find_runs(asked, words, owner, occurrences, found)
-    return Ragged(row_starts(count), found)
-
-
-def _users_of(log: QueryLog) -> Ragged:
-    """Return the distinct users of each query of the log."""
-    asked = log.query != NO_CODE
-    return CountedRows.of(log.query[asked], log.user[asked], len(log.queries)).uncounted

@@ -13,14 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from querycloak.errors import GateError
-from querycloak.logs.query_log import NO_CODE
 from querycloak.releases.classes import class_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     import numpy.typing as npt
-    import polars as pl
 
     from querycloak.logs.query_log import Codes, QueryLog
     from querycloak.releases.budget import Budget
@@ -28,16 +24,14 @@ if TYPE_CHECKING:
     from querycloak.releases.statement import PrivacyStatement
 
 __all__ = [
+    "broken",
     "check_budget",
     "check_classes",
     "check_counts",
     "check_departures",
-    "check_identifiers",
     "check_ids",
     "check_promises",
     "check_public",
-    "check_texts",
-    "people_per_text",
 ]
 
 
@@ -45,49 +39,51 @@ def check_promises(statement: PrivacyStatement) -> None:
     """Check that the statement promises no less than the settings ask for."""
     settings, parameters = statement.settings, statement.parameters
     _check_numbers(statement)
-    asked = settings.get("min_query_users") or 1
+    asked = 1 if settings.get("rare") == "keep" else settings.get("min_query_users") or 1
     if statement.text_users < asked:
-        raise _broken(
+        raise broken(
             statement, f"texts of {asked} people were asked for, the statement promises {statement.text_users}"
         )
-    if settings.get("identifiers") is True and not statement.identifiers_dropped:
-        raise _broken(statement, "identifiers were to be dropped, the statement does not promise it")
+    if settings.get("identifiers") in {True, "drop"} and not statement.identifiers_dropped:
+        raise broken(statement, "identifiers were to be dropped, the statement does not promise it")
     if "k" in parameters and statement.unit != "user":
-        raise _broken(statement, f"k is promised for the unit {statement.unit!r}; it is a promise for users")
+        raise broken(statement, f"k is promised for the unit {statement.unit!r}; it is a promise for users")
     for name in ("k", "epsilon", "delta"):
         promised = parameters.get(name, parameters.get("candidates") if name == "k" else None)
         if settings.get(name) is None or (promised is None and statement.model == "none"):
             continue
         if promised is None:
-            raise _broken(statement, f"{name} is {settings[name]} in the settings and not promised")
+            raise broken(statement, f"{name} is {settings[name]} in the settings and not promised")
         if promised < settings[name] if name == "k" else promised > settings[name]:
-            raise _broken(statement, f"{name} is {settings[name]} in the settings and {promised} promised")
+            raise broken(statement, f"{name} is {settings[name]} in the settings and {promised} promised")
 
 
 def _check_numbers(statement: PrivacyStatement) -> None:
     """Check that what is promised are numbers that mean something: comparisons with NaN are never true."""
     for name, value in statement.parameters.items():
         if not math.isfinite(value) or value < 0:
-            raise _broken(statement, f"{name} is {value}, which promises nothing")
+            raise broken(statement, f"{name} is {value}, which promises nothing")
         if name in {"k", "candidates"} and (value < 1 or not value.is_integer()):
-            raise _broken(statement, f"{name} is {value}; it is a whole number of users")
+            raise broken(statement, f"{name} is {value}; it is a whole number of users")
     if not isinstance(statement.text_users, int) or statement.text_users < 1:
-        raise _broken(statement, "the number of people per text is no whole number of people")
+        raise broken(statement, "the number of people per text is no whole number of people")
 
 
 def check_counts(table: QueryLog, statement: PrivacyStatement) -> None:
-    """Check that what the statement says of the table's size is so."""
+    """Check that every row has a text, and that what the statement says of the table's size is so."""
+    if len(table) and int(table.query.min()) < 0:  # such a row would be written with any other row's text
+        raise broken(statement, "a row without a text is published")
     seen = {"rows": len(table), "users": _distinct(table.user), "distinct queries": _distinct(table.query)}
     for name, stated in statement.counts_out.items():
         if stated != seen.get(name, stated):
-            raise _broken(statement, f"{stated:,} {name} are stated, {seen[name]:,} are published")
+            raise broken(statement, f"{stated:,} {name} are stated, {seen[name]:,} are published")
     if "epsilon" in statement.parameters and not statement.counts_out.keys() <= seen.keys():
-        raise _broken(statement, "the statement counts what the table does not show")
+        raise broken(statement, "the statement counts what the table does not show")
 
 
 def _distinct(codes: Codes) -> int:
-    """Count distinct codes, -1 as one of them, without sorting."""
-    return int(np.count_nonzero(np.bincount(codes + np.int64(1))))
+    """Count distinct codes, without sorting."""
+    return int(np.count_nonzero(np.bincount(codes)))
 
 
 def check_classes(table: QueryLog, statement: PrivacyStatement) -> None:
@@ -98,7 +94,7 @@ def check_classes(table: QueryLog, statement: PrivacyStatement) -> None:
     size = class_sizes(table, ordered=True)
     few = int((size < k).sum())
     if few:
-        raise _broken(statement, f"{few:,} of {len(size):,} published users are in a class of fewer than {k}")
+        raise broken(statement, f"{few:,} of {len(size):,} published users are in a class of fewer than {k}")
 
 
 def check_ids(table: QueryLog, statement: PrivacyStatement, original: QueryLog, truth: Truth | None) -> None:
@@ -106,72 +102,19 @@ def check_ids(table: QueryLog, statement: PrivacyStatement, original: QueryLog, 
     if statement.new_ids:
         known = int(table.users.str.to_lowercase().is_in(original.users.str.to_lowercase().implode()).sum())
         if known:
-            raise _broken(statement, f"{known:,} published ids are ids of the log")
+            raise broken(statement, f"{known:,} published ids are ids of the log")
     if table.users.n_unique() != len(table.users):
-        raise _broken(statement, "two published users have the same id")
+        raise broken(statement, "two published users have the same id")
     if truth is None:
-        raise _broken(statement, "users are published, and it is not said whom their ids stand for")
+        raise broken(statement, "users are published, and it is not said whom their ids stand for")
     if len(truth.user) != len(table.users):
-        raise _broken(statement, f"{len(table.users):,} ids are published, the truth knows {len(truth.user):,}")
+        raise broken(statement, f"{len(table.users):,} ids are published, the truth knows {len(truth.user):,}")
     if len(truth.user) and not 0 <= truth.user.min() <= truth.user.max() < len(original.users):
-        raise _broken(statement, "published ids stand for nobody of the log")
-    if len(np.unique(truth.user)) != len(truth.user):
-        raise _broken(statement, "two published ids stand for one person")
-
-
-def people_per_text(original: QueryLog, texts: pl.Series) -> npt.NDArray[np.int64]:
-    """int64[texts]: how many people of the log asked each text, by its letters; only these texts are counted."""
-    import polars as pl
-
-    known = pl.DataFrame({"text": original.queries, "code": np.arange(len(original.queries), dtype=np.int64)})
-    found = pl.DataFrame({"text": texts}).join(known, on="text", how="left", maintain_order="left")["code"]
-    code = found.fill_null(NO_CODE).to_numpy()
-    wanted = np.zeros(len(original.queries) + 1, dtype=np.bool_)  # the last is for texts that are not in the log
-    wanted[code] = True
-    rows = np.flatnonzero(wanted[original.query])
-    pairs = pl.DataFrame({"query": original.query[rows], "user": original.user[rows]})
-    people = pairs.group_by("query").agg(pl.col("user").n_unique())
-    count = np.zeros(len(original.queries) + 1, dtype=np.int64)
-    count[people["query"].to_numpy()] = people["user"].to_numpy()
-    return np.where(code == NO_CODE, 0, count[code])
-
-
-def check_texts(
-    table: QueryLog, statement: PrivacyStatement, original: QueryLog, public: Container[str], readings: pl.Series | None
-) -> None:
-    """Check that each published text was asked by at least the stated number of people, or is public knowledge.
-
-    What somebody asked is not public knowledge here: a label that is the query of too few people names them all the
-    same.
-
-    `readings` gives the text of the log behind each published one, where texts are published in another form.
-    """
-    if statement.text_users <= 1:
-        return
-    texts = table.queries if readings is None else readings
-    if len(texts) != len(table.queries):
-        raise _broken(statement, "not every published text has its reading")
-    people = people_per_text(original, texts)
-    rare = np.flatnonzero(people < statement.text_users)
-    pairs = zip(people[rare].tolist(), texts.gather(rare).to_list(), strict=True)
-    secret = sum(asked > 0 or text not in public for asked, text in pairs)
-    if secret:
-        raise _broken(statement, f"{secret:,} published texts were asked by fewer than {statement.text_users} people")
-
-
-def check_identifiers(
-    table: QueryLog, statement: PrivacyStatement, public: Container[str], readings: pl.Series | None
-) -> None:
-    """Check that no published text holds an identifier, where that is promised."""
-    if not statement.identifiers_dropped:
-        return
-    from querycloak.texts.identifiers import find_identifiers
-
-    texts = table.queries if readings is None else readings
-    found = texts.gather(np.flatnonzero(find_identifiers(texts)))
-    left = sum(text not in public for text in found.to_list())
-    if left:
-        raise _broken(statement, f"{left:,} published texts hold a personal identifier")
+        raise broken(statement, "published ids stand for nobody of the log")
+    if statement.ids == "person" and len(np.unique(truth.user)) != len(truth.user):
+        raise broken(statement, "two published ids stand for one person")
+    if statement.ids != "person" and (statement.model != "none" or statement.parameters):
+        raise broken(statement, "a person may have several ids, and a bound for people is promised")
 
 
 def check_departures(k: int, asker: Codes, user: npt.NDArray[np.integer], candidates: npt.NDArray[np.integer]) -> None:
@@ -189,14 +132,14 @@ def check_departures(k: int, asker: Codes, user: npt.NDArray[np.integer], candid
 def check_budget(statement: PrivacyStatement, budget: Budget | None) -> None:
     """Check that what was spent is at most what the statement promises."""
     if budget is None:
-        raise _broken(statement, "differential privacy is promised, and no budget was kept")
+        raise broken(statement, "differential privacy is promised, and no budget was kept")
     epsilon, delta = budget.spent
     promised = Fraction(statement.parameters["epsilon"]), Fraction(statement.parameters.get("delta", 0.0))
     if epsilon > promised[0] or delta > promised[1]:
         spent = f"epsilon {float(epsilon):g}, delta {float(delta):g}"
-        raise _broken(statement, f"{spent} were spent, more than promised")
+        raise broken(statement, f"{spent} were spent, more than promised")
     if not budget.account:
-        raise _broken(statement, "differential privacy is promised, and nothing was taken from the budget")
+        raise broken(statement, "differential privacy is promised, and nothing was taken from the budget")
 
 
 def check_public(table: QueryLog, statement: PrivacyStatement, kind: type[Release], *, learned: bool) -> None:
@@ -205,17 +148,18 @@ def check_public(table: QueryLog, statement: PrivacyStatement, kind: type[Releas
     No exact count of the input in the statement, no column kept from the log, no knowledge learned from it.
     """
     if statement.counts_in or statement.dropped or statement.figures:
-        raise _broken(statement, "the statement holds exact counts of the log, which are not private")
+        raise broken(statement, "the statement holds exact counts of the log, which are not private")
     if kind.has_users and not statement.new_ids:
-        raise _broken(statement, "ids of the log are published, which are not private")
+        raise broken(statement, "ids of the log are published, which are not private")
     of_log = ("time", "rank", "url", *(() if kind.holds_concepts else ("category",)))
     kept = [name for name in of_log if getattr(table, name) is not None]
     kept += [] if table.extra is None else [name for name in table.extra.columns if name != "count"]
     if kept:
-        raise _broken(statement, f"columns of the log are published as they were: {', '.join(kept)}")
+        raise broken(statement, f"columns of the log are published as they were: {', '.join(kept)}")
     if learned:
-        raise _broken(statement, "the mapping was learned from the log; only public knowledge may be used")
+        raise broken(statement, "the mapping was learned from the log; only public knowledge may be used")
 
 
-def _broken(statement: PrivacyStatement, what: str) -> GateError:
+def broken(statement: PrivacyStatement, what: str) -> GateError:
+    """Return the error of a promise that does not hold."""
     return GateError(f"{statement.method}: {what}. Nothing is published; this is a fault of the method.")

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from querycloak.arrays.pairs import number_pairs
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -78,8 +80,7 @@ def _row_codes(published: QueryLog) -> npt.NDArray[np.uint64]:
         ranks = (column.rank("dense").fill_null(0) for column in published.extra.get_columns())
         columns += [rank.to_numpy().astype(np.int64) for rank in ranks]
     for further in columns:
-        _, both = np.unique(np.stack([code, further.view(np.uint64)], axis=1), axis=0, return_inverse=True)
-        code = both.ravel().astype(np.uint64)
+        code = number_pairs(code, further)[0].astype(np.uint64)
     return code
 
 

@@ -7,8 +7,10 @@ A method hands over its finished table and the statement it would make. The gate
 |---|---|
 | all | the statement promises no less than the settings ask for; no original id; one id per person; right counts |
 | k-anonymity | the smallest class of equal rows, in all columns and in their order, has at least k users |
-| texts of m people | each text was asked by m people of the log, or is public knowledge |
-| identifiers dropped | no text holds one |
+| texts of m people | each text was asked by m people of the log, or is public knowledge; where parts of queries are |
+| | published, is in queries of m people, or a label in brackets that queries of m people mean |
+| identifiers dropped | no text holds one, or the name of somebody too few people asked for |
+| times of a grain, clicks of m people | each time begins a grain; each text and URL was of m people; no column more |
 | differential privacy | the account of the budget is at most what is promised; in the statement no exact count |
 | | of the log, in the table no column of it, in the method no knowledge learned from it |
 | a stream's rule | no record leaves under its asker, or with fewer than k candidates |
@@ -19,7 +21,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from querycloak.releases import checks
+from querycloak.releases import checks, text_checks
+from querycloak.releases.column_checks import check_columns
 from querycloak.releases.release import CountRelease, ItemRelease, LogRelease, Release, Seal, StreamRelease
 
 if TYPE_CHECKING:
@@ -29,7 +32,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
+    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.concept_log import ConceptLog
     from querycloak.releases.budget import Budget
     from querycloak.releases.release import Truth
     from querycloak.releases.statement import PrivacyStatement
@@ -54,6 +59,10 @@ class Evidence:
     """knowledge that was learned from this log was used"""
     candidates: npt.NDArray[np.integer[Any]] | None = None
     """int[rows] of a stream: users among whom the published one was drawn"""
+    concepts: ConceptLog | None = None
+    """what the queries of the log mean, for labels; None = no label in brackets may be published"""
+    taxonomy: Taxonomy | None = None
+    """the taxonomy of `concepts`; whoever is in it is famous. None = WordNet"""
 
 
 def publish_log(table: QueryLog, statement: PrivacyStatement, truth: Truth | None, evidence: Evidence) -> LogRelease:
@@ -91,6 +100,7 @@ def _publish(kind: type[R], table: QueryLog, statement: PrivacyStatement, truth:
     if "epsilon" in statement.parameters:
         checks.check_budget(statement, evidence.budget)
         checks.check_public(table, statement, kind, learned=evidence.learned)
-    checks.check_texts(table, statement, evidence.original, evidence.public, evidence.readings)
-    checks.check_identifiers(table, statement, evidence.public, evidence.readings)
+    text_checks.check_texts(table, statement, evidence)
+    text_checks.check_identifiers(table, statement, evidence)
+    check_columns(table, statement, evidence.original, evidence.readings)
     return kind(table, statement, truth, Seal.of(kind.kind, table, statement, evidence.original))

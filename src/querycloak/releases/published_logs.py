@@ -31,7 +31,7 @@ class PublishedLogs:
     """The distinct logs of a release."""
 
     size: npt.NDArray[np.int64]
-    """int64[classes]: how many ids have the log"""
+    """int64[classes]: how many people have the log, or ids where nobody knows who is behind them"""
     texts: Ragged
     """the distinct texts of each, ascending"""
     members: Ragged | None
@@ -51,5 +51,9 @@ class PublishedLogs:
         class_of_user[present] = of
         has_text = table.query != NO_CODE
         texts = CountedRows.of(class_of_user[table.user[has_text]], table.query[has_text], len(classes)).uncounted
-        members = None if truth is None else Ragged.of(of, truth.user[present], len(classes))
-        return cls(np.bincount(of, minlength=len(classes)).astype(np.int64), texts, members)
+        if truth is None:
+            return cls(np.bincount(of, minlength=len(classes)).astype(np.int64), texts, None)
+        members = (
+            Ragged.of(of, truth.user[present], len(classes)).ascending().distinct()
+        )  # who has two of the ids hides once
+        return cls(members.lengths, texts, members)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -166,6 +166,10 @@ class CountRelease(Release):
     has_users = False
     sorted_by_id = False
     holds_user_logs = False
+
+    def concepts(self, taxonomy: Taxonomy, map_log: Callable[[QueryLog], ConceptLog]) -> ConceptLog:  # noqa: ARG002
+        """Map every row: without users, rows of one query with several URLs are no clicks of one query event."""
+        return map_log(replace(self.log, time=None))
 
     def row_weights(self) -> npt.NDArray[np.float64]:
         """float64[rows]: the published counts; a negative one counts as 0."""

@@ -30,8 +30,14 @@ class PrivacyStatement:
     """what is protected: 'user', 'query', or 'none'"""
     text_users: int = 1
     """each published text of the log was asked by at least so many people; 1 = nothing is promised"""
+    parts: bool = False
+    """published texts may be parts of queries, shared by so many people, or labels in brackets that so many meant"""
     identifiers_dropped: bool = False
-    """no published text holds an identifier that our patterns find"""
+    """no published text holds an identifier that our patterns find, or the name of somebody few people asked for"""
+    time_grain: str = ""
+    """published times are rounded down to it: hour, day or week; empty = nothing is promised"""
+    click_users: int = 0
+    """at least so many people share the text and the URL of each published click; 0 = nothing is promised"""
     covers: tuple[str, ...]
     """what the guarantee says, one sentence each"""
     does_not_cover: tuple[str, ...]
@@ -40,6 +46,8 @@ class PrivacyStatement:
     randomness: str
     new_ids: bool
     """user ids are new random ones"""
+    ids: str = "person"
+    """what has a published id of its own: a `person`, a `day` or a `session` of a person, or nothing (`none`)"""
     columns: tuple[str, ...] = ()
     """columns published; filled by the writer"""
     command: str = ""

@@ -9,13 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.logs.form import Column, LogForm
-from querycloak.logs.query_log import QueryLog
+from querycloak.logs.query_log import NO_CODE, QueryLog
+from querycloak.releases.columns import KeptRows
 from querycloak.releases.release import Truth
 
 if TYPE_CHECKING:
     import polars as pl
 
     from querycloak.randomness import Randomness
+    from querycloak.releases.columns import KeptColumns
 
 __all__ = ["NewTable", "count_in", "count_out", "under_new_ids"]
 
@@ -30,6 +32,8 @@ class NewTable(NamedTuple):
     truth: Truth
     queries_used: npt.NDArray[np.int64]
     """int64[published vocabulary], codes of the published queries in the vocabulary that was given"""
+    entry: npt.NDArray[np.int64]
+    """int64[published rows], which of the rows that were given each is made of"""
 
 
 def under_new_ids(
@@ -40,15 +44,26 @@ def under_new_ids(
     queries: pl.Series | None = None,
     category: Int32s | None = None,
     categories: pl.Series | None = None,
+    *,
+    rows: npt.NDArray[np.integer[Any]] | None = None,
+    kept: KeptColumns | None = None,
 ) -> NewTable:
     """Put rows (user: int32[m] original codes, query: int32[m]) under new random ids.
 
     `queries` is the vocabulary of the published queries (default: the log's own); only the words that are published go
     into the release. Rows are ordered by published id, so their order tells nothing; rows of one user keep the order
-    given. Time, rank, URL and extra columns are left out.
+    given, but where times are kept: then they are ordered by rounded time and text. Extra columns are left out. Of
+    time, rank and URL there is what `kept` says, from `rows`: int[m], the log's row behind each row given, -1 = none.
     """
     import polars as pl
 
+    words = log.queries if queries is None else queries
+    if kept is None or rows is None:
+        columns = KeptRows(np.arange(len(user)), None, None, None)
+    else:
+        columns = kept.at(np.asarray(rows, dtype=np.int64), query)
+    user, query = user[columns.entry], query[columns.entry]
+    category = None if category is None else category[columns.entry]
     present, code = np.unique(user, return_inverse=True)
     originals = log.users.to_list()
     digits = all(u.isascii() and u.isdigit() for u in originals)
@@ -60,41 +75,74 @@ def under_new_ids(
     rank[by_id] = np.arange(len(present), dtype=np.int32)
     new_user = rank[code].astype(np.int32)
     order = np.argsort(new_user, kind="stable")
-    new_query, new_queries, queries_used = _only_used(query[order], log.queries if queries is None else queries)
+    if kept is not None and kept.sorts:
+        order = _order(new_user, columns, query, words, log.urls)
+    new_query, new_queries, queries_used = _only_used(query[order], words)
     new_category, new_categories = None, None
     if category is not None and categories is not None:
         new_category, new_categories, _ = _only_used(category[order], categories)
+    url, urls = None, None
+    if columns.url is not None and log.urls is not None:
+        url, urls, _ = _only_used(columns.url[order], log.urls)
     published = QueryLog(
         user=new_user[order],
         users=pl.Series(ids[by_id].tolist(), dtype=pl.String),
         query=new_query,
         queries=new_queries,
+        time=None if columns.time is None else columns.time[order],
+        rank=None if columns.rank is None else columns.rank[order],
+        url=url,
+        urls=urls,
         category=new_category,
         categories=new_categories,
-        form=_form(log.form, with_category=category is not None),
+        form=_form(log.form, columns, with_category=category is not None),
     )
-    return NewTable(published, Truth(user=present[by_id].astype(np.int32)), queries_used)
+    return NewTable(published, Truth(user=present[by_id].astype(np.int32)), queries_used, columns.entry[order])
+
+
+def _order(user: Int32s, columns: KeptRows, query: Int32s, words: pl.Series, urls: pl.Series | None) -> Int64s:
+    """Order rows by user, time, text, URL and rank, texts by their letters: int64[rows]."""
+    keys: list[npt.NDArray[Any]] = [_by_letters(query, words)]
+    if columns.url is not None and urls is not None:
+        keys.insert(0, _by_letters(columns.url, urls))
+    if columns.rank is not None:
+        keys.insert(0, columns.rank)
+    if columns.time is not None:
+        keys.append(columns.time)
+    return np.lexsort((*keys, user)).astype(np.int64)
+
+
+def _by_letters(codes: npt.NDArray[np.integer[Any]], words: pl.Series) -> Int64s:
+    """int64[codes]: the rank of each text among those that are used; that of a missing one is -1."""
+    used, inverse = np.unique(codes[codes >= 0], return_inverse=True)
+    rank = np.full(len(codes), -1, dtype=np.int64)
+    if len(used):
+        rank[codes >= 0] = words.gather(used).rank("ordinal").to_numpy().astype(np.int64)[inverse]
+    return rank
 
 
 def _only_used(codes: npt.NDArray[np.integer[Any]], words: pl.Series) -> tuple[Int32s, pl.Series, Int64s]:
-    """Code again by first appearance, and keep only the words that occur: a release carries nothing else."""
-    used, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    """Code again by first appearance, and keep only the words that occur: a release carries nothing else; -1 stays."""
+    there = codes >= 0
+    used, first, inverse = np.unique(codes[there], return_index=True, return_inverse=True)
     by_first = np.argsort(first, kind="stable")
     new_of_used = np.empty(len(used), dtype=np.int32)
     new_of_used[by_first] = np.arange(len(used), dtype=np.int32)
     kept = used[by_first].astype(np.int64)
-    return new_of_used[inverse].astype(np.int32), words.gather(kept), kept
+    new = np.full(len(codes), NO_CODE, dtype=np.int32)
+    new[there] = new_of_used[inverse]
+    return new, words.gather(kept), kept
 
 
-def _form(form: LogForm | None, *, with_category: bool) -> LogForm | None:
+def _form(form: LogForm | None, columns: KeptRows, *, with_category: bool) -> LogForm | None:
     """Keep the form of the input for the columns that are published."""
     if form is None:
         return None
-    kept = [c for c in form.columns if c.role in {"user", "query"}]
-    if with_category:
-        named = [c for c in form.columns if c.role == "category"]
-        kept += named or [Column("category", "category")]
-    return replace(form, columns=tuple(kept))
+    roles = {"user", "query"} | {role for role in ("time", "rank", "url") if getattr(columns, role) is not None}
+    named = [c for c in form.columns if c.role in roles or (with_category and c.role == "category")]
+    if with_category and not any(c.role == "category" for c in named):
+        named.append(Column("category", "category"))
+    return replace(form, columns=tuple(named))
 
 
 def count_in(log: QueryLog) -> dict[str, int]:

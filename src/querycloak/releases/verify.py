@@ -25,6 +25,7 @@ from querycloak.releases.release import StreamRelease
 from querycloak.releases.signing import read_public_key
 from querycloak.releases.statement_file import decode_statement, statement_content, statement_path
 from querycloak.releases.truth_file import read_opening
+from querycloak.releases.verify_promises import verify_promises
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -142,6 +143,7 @@ def verify_release(release: Release, original: QueryLog | None = None) -> list[F
             found += [_form_of_ids(release), _new_ids(release, original)]
     if original is not None and not release.holds_concepts:  # whose texts are labels of a public taxonomy
         found.append(_no_user_in_texts(release, original))
+    found += [Finding(*recount) for recount in verify_promises(release, original)]
     if isinstance(release, StreamRelease):
         found.append(Finding(statement.model, None, "a file does not show who waited when a record left"))
     if "epsilon" in statement.parameters:
@@ -161,6 +163,11 @@ def verify_truth(release: Release) -> list[Finding]:
         return []
     people = release.truth.user[np.unique(release.log.user)]
     twice = len(people) - len(np.unique(people))
+    if release.statement.ids != "person" and release.statement.bound is None:
+        seen = (
+            f"one id per {release.statement.ids}, as stated: {len(people):,} ids of {len(np.unique(people)):,} people"
+        )
+        return [Finding("a person has as many published ids as the statement says", None, seen)]
     seen = "each is another person's" if twice == 0 else f"{twice:,} of {len(people):,} are of somebody who has another"
     return [Finding("no two published ids are of one person", twice == 0, seen)]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.knowledge.topics import TOPIC_DEPTH
 from querycloak.logs.query_log import MISSING_TIME, NO_CODE
 
 if TYPE_CHECKING:
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
     from querycloak.releases.release import Release
     from querycloak.tasks.resampling import Resampling
 
-__all__ = ["DEPTH", "SESSION_SECONDS", "Reading", "TextCodes", "distinct", "people_per_text", "read"]
+__all__ = ["SESSION_SECONDS", "Reading", "TextCodes", "distinct", "people_per_text", "read"]
 
-DEPTH: Final = 4
-"""Depth of the concepts that are topics, as in the measure `topics`."""
 SESSION_SECONDS: Final = 30 * 60
 """Two queries of a person are asked together if there is no more than this between them."""
 
@@ -104,7 +103,9 @@ def read(
     """Read a release; `concepts` are those of its rows."""
     log = release.log
     weight = _weights(release)
-    rows = np.flatnonzero(log.event & (weight > 0))
+    # A table of counts has no users: rows of one query with several URLs are no clicks of one event.
+    event_row = log.event_row if release.has_users else np.arange(len(log))
+    rows = np.flatnonzero((event_row == np.arange(len(log))) & (weight > 0))
     has_time = log.time is not None and bool((log.time[rows] != MISSING_TIME).any())
     order = (rows, log.time[rows], log.user[rows]) if has_time and log.time is not None else (rows, log.user[rows])
     rows = rows[np.lexsort(order)]
@@ -116,8 +117,8 @@ def read(
     index = np.full(len(log), -1, dtype=np.int64)  # event of each row
     index[rows] = np.arange(len(rows))
     known = concepts.known()
-    event = index[log.event_row[known.row]] if len(known) else np.zeros(0, dtype=np.int64)
-    topic = taxonomy.ancestor_at_depth(DEPTH)[known.concept]
+    event = index[event_row[known.row]] if len(known) else np.zeros(0, dtype=np.int64)
+    topic = taxonomy.ancestor_at_depth(TOPIC_DEPTH)[known.concept]
     by_event = np.argsort(event, kind="stable")
     by_event = by_event[event[by_event] >= 0]
     block, draws = _blocks(release, log.user[rows], asker, resampling)

@@ -20,10 +20,9 @@ The lists: the US census of 1990, lists of fifty countries, and romanised names 
 
 from __future__ import annotations
 
-import lzma
 import re
-from functools import cache, lru_cache
-from importlib.resources import files
+import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,14 +30,30 @@ import numpy as np
 from querycloak.mapping.stopwords import STOP_WORDS
 from querycloak.mapping.tagger import Tagger
 from querycloak.mapping.words import fold
+from querycloak.texts import _name_lists as _lists
+from querycloak.texts.compared import compared
+from querycloak.texts.plain import CONTROLS_AS_SPACES, Plain, spread
+from querycloak.texts.remembered import Remembered
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     import numpy.typing as npt
     import polars as pl
 
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["EASTERN_FIRST", "EASTERN_LAST", "FIRST", "LAST", "NameFinder", "find_names", "folded_name"]
+__all__ = [
+    "EASTERN_FIRST",
+    "EASTERN_LAST",
+    "FIRST",
+    "LAST",
+    "NameFinder",
+    "find_names",
+    "find_rare_names",
+    "folded_name",
+    "name_spans",
+]
 
 FIRST: Final = 1
 LAST: Final = 2
@@ -62,14 +77,58 @@ _BETWEEN: Final = frozenset(
 )
 """Short words that may come between a first and a last name."""
 _MOST_BETWEEN: Final = 3
-_PLACE_ROOTS: Final = ("location", "geographical area", "geological formation", "body of water", "natural language")
-"""What is below these is a place, or "irish": no ordinary word, but no name either."""
+_AS_SPACES: Final[dict[int, str]] = {**CONTROLS_AS_SPACES, **dict.fromkeys(map(ord, "+_|"), " ")}
+"""+karen +hartwell: must be there; karen_hartwell: as in the name of a file."""
+_LOOSE: Final[dict[int, str]] = dict.fromkeys(map(ord, '-.()[]{}/"*:;='), " ")
+"""A text is read twice: these marks may be parts of a name (anna-maria), or between its words: karen-hartwell.html."""
 
 
 def find_names(texts: pl.Series, taxonomy: Taxonomy) -> npt.NDArray[np.bool_]:
     """Find which texts hold the name of a person who is not famous: bool[n]."""
+    return _found_before(taxonomy).of(texts)
+
+
+def find_rare_names(
+    texts: pl.Series, taxonomy: Taxonomy, people: Callable[[pl.Series], npt.NDArray[np.integer]], *, famous: int
+) -> npt.NDArray[np.bool_]:
+    """Find which texts hold a name that fewer than `famous` people asked and that the taxonomy does not know: bool[n].
+
+    `people` tells how many people asked each of some distinct names, which are given as texts are compared. In a longer
+    text it is the name that must be famous, not the text. Names that overlap ("anna maria lopez") are one name: that
+    "anna maria" and "maria lopez" are famous says nothing about her.
+
+    >>> import polars as pl
+    >>> from querycloak.knowledge.taxonomy import Taxonomy
+    >>> asked = {"karen hartwell": 40}
+    >>> texts = pl.Series(["karen hartwell boston", "bob hartwell boston", "green tea"])
+    >>> nobody = Taxonomy.from_parents([-1], [["thing"]])
+    >>> def people(names):
+    ...     return np.array([asked.get(name, 0) for name in names])
+    >>> find_rare_names(texts, nobody, people, famous=30).tolist()
+    [False, True, False]
+    """
+    import polars as pl
+
     finder = _finder(taxonomy)
-    return np.fromiter(map(finder.holds_name, texts.to_list()), np.bool_, len(texts))
+    names = [(i, text[begin:end]) for i, text in enumerate(texts.to_list()) for begin, end in finder.spans(text)]
+    out = np.zeros(len(texts), dtype=np.bool_)
+    if names:
+        plain = compared(pl.Series([name for _, name in names]))
+        distinct = plain.unique(maintain_order=True)
+        rare = distinct.gather(np.flatnonzero(people(distinct) < famous))
+        out[np.array([i for i, _ in names])[plain.is_in(rare.implode()).to_numpy()]] = True
+    return out
+
+
+def name_spans(text: str, taxonomy: Taxonomy) -> list[tuple[int, int]]:
+    """Find where in a text the names of persons are whom the taxonomy does not know: begin and end of each.
+
+    >>> from querycloak.knowledge.taxonomy import Taxonomy
+    >>> text = "is Jürgen Müller, or Smith, Jane, in Boston"
+    >>> [text[begin:end] for begin, end in name_spans(text, Taxonomy.from_parents([-1], [["thing"]]))]
+    ['Jürgen Müller', 'Smith, Jane']
+    """
+    return _finder(taxonomy).spans(text)
 
 
 def folded_name(text: str) -> str:
@@ -85,12 +144,12 @@ class NameFinder:
     """Tells whether a text holds a name; what a taxonomy has a label for is left alone."""
 
     def __init__(self, taxonomy: Taxonomy) -> None:
-        self._roles = _names()
-        self._rather = _rather_names()
+        self._roles = _lists.names()
+        self._rather = _lists.rather_names()
         self._labels = frozenset(
             " ".join(_tokens(label)) for labels in taxonomy.labels for label in labels if " " in label
         )
-        self._words, self._places = _single_labels(taxonomy)
+        self._words, self._places = _lists.single_labels(taxonomy)
         self._tagger = Tagger()
 
     def holds_name(self, text: str) -> bool:
@@ -101,42 +160,93 @@ class NameFinder:
         >>> [finder.holds_name(text) for text in ("dr maria van der berg", "maria's tea pot", "maria.com")]
         [True, False, False]
         """
-        words = _tokens(text)
-        roles = [self._role(word) for word in words]
-        for i, role in enumerate(roles):
-            if role & _ANY_FIRST and self._first_last(words, roles, i):
-                return True
-            if role & LAST and self._last_comma_first(words, roles, i):
-                return True
-            if role & EASTERN_LAST and self._eastern(words, roles, i):
-                return True
-        return False
+        if next(self._found(_tokens(text)), None) is not None:
+            return True
+        loose = text.translate(_LOOSE)
+        return loose != text and next(self._found(_tokens(loose)), None) is not None
 
-    def _first_last(self, words: list[str], roles: list[int], i: int) -> bool:
-        """Look for a last name after the first name at i."""
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Find where names are in a text; names that overlap are one: "anna maria lopez"."""
+        loose = text.translate(_LOOSE)
+        found = self._typed(text) | (self._typed(loose) if loose != text else set())
+        out: list[tuple[int, int]] = []
+        for begin, end in sorted(found):
+            if out and begin < out[-1][1]:
+                out[-1] = out[-1][0], max(end, out[-1][1])
+            else:
+                out.append((begin, end))
+        return out
+
+    def _typed(self, text: str) -> set[tuple[int, int]]:
+        """Find where names are in a text, by letters: begin and end of each."""
+        plain = _folded(text)
+        tokens = list(_TOKEN.finditer(plain.text))
+        words = [_word(token.group()) for token in tokens]
+        return {plain.typed(tokens[begin].start(), tokens[end].end()) for begin, end in self._found(words)}
+
+    def _found(self, words: list[str]) -> Iterator[tuple[int, int]]:
+        """Find the first and the last word of each name."""
+        roles = [self._role(word) for word in words]
+        if not any(roles):
+            return
+        for i, role in enumerate(roles):
+            ends = []
+            if role & _ANY_FIRST:
+                ends.append(self._first_last(words, roles, i))
+            if role & LAST:
+                ends.append(self._last_comma_first(words, roles, i))
+            if role & EASTERN_LAST:
+                ends.append(self._eastern(words, roles, i))
+            ends.append(self._half_known(words, roles, i))
+            yield from ((i, end) for end in ends if end)
+
+    def _first_last(self, words: list[str], roles: list[int], i: int) -> int:
+        """Return where the last name after the first name at i is; 0 = there is none."""
         for j in range(i + 1, min(len(words), i + 2 + _MOST_BETWEEN)):
             if roles[j] & _ANY_LAST and self._is_name(words, i, j, first=i, last=j):
-                return True
+                return j
             if len(words[j]) > 1 and words[j] not in _BETWEEN:
-                return False
+                return 0
             if not words[j].isalpha():
-                return False
-        return False
+                return 0
+        return 0
 
-    def _last_comma_first(self, words: list[str], roles: list[int], i: int) -> bool:
-        """Look for a comma and a first name after the last name at i."""
+    def _last_comma_first(self, words: list[str], roles: list[int], i: int) -> int:
+        """Return where the first name after the last name at i and a comma is; 0 = there is none."""
         if i + 2 >= len(words) or words[i + 1] != "," or not roles[i + 2] & _ANY_FIRST:
-            return False
-        return self._is_name(words, i, i + 2, first=i + 2, last=i)
+            return 0
+        return i + 2 if self._is_name(words, i, i + 2, first=i + 2, last=i) else 0
 
-    def _eastern(self, words: list[str], roles: list[int], i: int) -> bool:
-        """Look for a first name after the last name at i, with at most one middle name between them."""
+    def _eastern(self, words: list[str], roles: list[int], i: int) -> int:
+        """Return where the first name after the last name at i is, with at most one middle name between; 0 = none."""
         for j in range(i + 1, min(len(words), i + 3)):
             if roles[j] & EASTERN_FIRST and self._is_name(words, i, j, first=j, last=i):
-                return True
+                return j
             if words[j] not in {"thi", "van"}:
-                return False
-        return False
+                return 0
+        return 0
+
+    def _half_known(self, words: list[str], roles: list[int], i: int) -> int:
+        """Return i + 1 if one of two words is a sure name and the other may be a rare one; else 0.
+
+        Lists hold the common names only: "joe zzyzx" must be found as well. Sure: in a list, and no ordinary word.
+        """
+        if i + 1 >= len(words) or not roles[i] | roles[i + 1]:
+            return 0
+        one, two = words[i], words[i + 1]
+        sure_last = roles[i + 1] & LAST and not self._is_ordinary(two, "last")
+        found = sure_last and (
+            self._is_unknown(one) or (len(one) == 1 and one.isalpha() and not (i and words[i - 1].isalpha()))
+        )
+        if len(words) == 2:  # "hartwell melissa"; in a longer text these would be parts of two names
+            last_first = roles[0] & LAST and not self._is_ordinary(one, "last") and roles[1] & _ANY_FIRST
+            found = found or (last_first and not self._is_ordinary(two, "first"))
+        found = found or (roles[i] & FIRST and not self._is_ordinary(one, "first") and self._is_unknown(two))
+        return i + 1 if found and self._is_name(words, i, i + 1, first=i, last=i + 1) else 0
+
+    def _is_unknown(self, word: str) -> bool:
+        """Tell whether a word is in no list of names or words: it may be a rare name."""
+        return len(word) > 3 and word.isalpha() and not self._roles.get(word) and not self._is_ordinary(word, "last")
 
     def _is_name(self, words: list[str], begin: int, end: int, *, first: int, last: int) -> bool:
         """Tell whether one of the two is no ordinary word, and neither the words nor the two are a label."""
@@ -144,7 +254,9 @@ class NameFinder:
             return False
         run = [word for word in words[begin : end + 1] if word != ","]
         before, after = words[max(begin - 1, 0) : begin], words[end + 1 : end + 2]
-        parts = [run, [words[first], words[last]], [*before, *run], [*run, *after]]
+        parts = [run, [*before, *run], [*run, *after]]
+        if first > last:  # "lincoln, abraham"; but "john q smith" is another than the john smith who is known
+            parts.append([words[first], words[last]])
         parts += [[*before, words[begin]], [words[end], *after]]  # "san juan" island, karen "high school"
         return not any(" ".join(part) in self._labels for part in parts)
 
@@ -180,39 +292,34 @@ def _finder(taxonomy: Taxonomy) -> NameFinder:
     return NameFinder(taxonomy)
 
 
+@lru_cache(maxsize=4)
+def _found_before(taxonomy: Taxonomy) -> Remembered:
+    finder = _finder(taxonomy)
+    return Remembered(lambda texts: np.fromiter(map(finder.holds_name, texts.to_list()), np.bool_, len(texts)))
+
+
 def _tokens(text: str) -> list[str]:
     """Return the words, commas and other marks of a text, "'s" as one of them; without full stops before a space."""
-    found = _TOKEN.findall(_INITIAL.sub(r"\1 ", fold(text).translate(_LETTERS)))
-    return [word if word == "'s" else word.replace("'", "").replace("`", "") for word in found]
+    folded = _spaced(text.lower()) if text.isascii() else _folded(text).text
+    words = _TOKEN.findall(folded)
+    return [_word(found) for found in words] if "'" in folded or "`" in folded else words
 
 
-def _single_labels(taxonomy: Taxonomy) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the labels of one word that are written in lower case, and those of places."""
-    subtrees = [(c, c + int(taxonomy.size[c])) for root in _PLACE_ROOTS for c in taxonomy.find(root)]
-    words: set[str] = set()
-    places: set[str] = set()
-    for concept, labels in enumerate(taxonomy.labels):
-        single = [label for label in labels if " " not in label]
-        words.update(label for label in single if label == label.lower())
-        if any(begin <= concept < end for begin, end in subtrees):
-            places.update(map(str.lower, single))
-    return frozenset(words), frozenset(places)
+def _word(typed: str) -> str:
+    return typed if typed == "'s" else typed.replace("'", "").replace("`", "")
 
 
-@cache
-def _names() -> dict[str, int]:
-    """Read the embedded lists: name → roles."""
-    packed = files("querycloak.texts").joinpath("names.txt.xz").read_bytes()
-    lines = (line.split(" ") for line in lzma.decompress(packed).decode("ascii").splitlines())
-    return {name: int(role) for role, *names in lines for name in names}
+def _folded(text: str) -> Plain:
+    """Return the folded letters of a text; the full stop of an initial becomes a space."""
+    plain = Plain(text.lower(), range(len(text))) if text.isascii() else spread(text, _folded_char)
+    return plain._replace(text=_spaced(plain.text))
 
 
-@cache
-def _rather_names() -> dict[str, frozenset[str]]:
-    """Read the words that are rather names, by role."""
-    out: dict[str, set[str]] = {"first": set(), "last": set()}
-    for line in files("querycloak.texts").joinpath("rather_names.txt").read_text("ascii").splitlines():
-        if not line.startswith("#"):
-            role, names = line.split(": ")
-            out[role].update(names.split())
-    return {role: frozenset(names) for role, names in out.items()}
+def _spaced(text: str) -> str:
+    text = text.translate(_AS_SPACES)
+    return _INITIAL.sub(r"\1 ", text) if "." in text else text
+
+
+@lru_cache(maxsize=10_000)
+def _folded_char(char: str) -> str:
+    return "" if unicodedata.category(char) in {"Mn", "Cf"} else fold(char).translate(_LETTERS)

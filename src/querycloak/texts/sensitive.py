@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -53,7 +53,7 @@ class SensitiveWords:
     phrases: Mapping[tuple[str, ...], int]
     """words of a phrase → index of its topic; the first line of a repeated phrase counts"""
 
-    @property
+    @cached_property
     def longest(self) -> int:
         """Words of the longest phrase."""
         return max(map(len, self.phrases), default=0)

@@ -28,6 +28,7 @@ def clicks(*rows):
 
 
 def published(log, **settings):
+    settings = {"as_in_paper": True} | settings
     return sorted(qc.anonymize(log, "click-graph-removal", seed=1, **settings).log.queries.to_list())
 
 
@@ -45,7 +46,7 @@ def test_each_rule_removes_what_it_should() -> None:
     assert published(log, k=2, sites=2) == ["two sites"]
     assert published(log, k=2, sites=1) == ["two of one site", "two sites"]
     assert published(log, k=1, sites=1) == ["one document", "two of one site", "two sites"]
-    release = qc.anonymize(log, "click-graph-removal", seed=1, k=2, sites=2)
+    release = qc.anonymize(log, "click-graph-removal", seed=1, k=2, sites=2, as_in_paper=True)
     assert release.statement.model == "none"
     assert release.statement.dropped["holds the name of a site it led to"] == 2
     assert release.statement.dropped["led to fewer than 2 documents"] == 2
@@ -72,4 +73,12 @@ def test_rare_queries_are_left_out_from_their_number_of_users_on(least, expected
     log = clicks(
         ("a", "one", "http://x.example/"), ("a", "two", "http://y.example/"), ("b", "two", "http://y.example/")
     )
-    assert published(log, k=1, sites=1, min_query_users=least) == expected
+    assert published(log, k=1, sites=1, min_query_users=least, rare="drop", as_in_paper=False) == expected
+
+
+def test_what_is_left_is_published_as_the_part_that_many_share() -> None:
+    rows = [(u, f"{u}{u} green tea", f"http://{u}{i}.example/") for u in "vwxyz" for i in range(2)]
+    release = qc.anonymize(clicks(*rows), "click-graph-removal", seed=1, kinds="column")
+    assert release.log.queries.to_list() == ["green tea"]
+    assert release.log.extra["kind"].to_list() == ["phrase"] * 10
+    assert release.statement.text_users == 5

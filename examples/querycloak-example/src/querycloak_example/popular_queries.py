@@ -41,7 +41,7 @@ def popular_queries(log: QueryLog, settings: PopularQueries, random: Randomness,
     is_rare = log.event & rare[log.query]
     is_unpopular = log.event & ~is_rare & ~popular[log.query]
     keep = np.flatnonzero(log.event & ~is_rare & ~is_unpopular)
-    published, truth, _ = under_new_ids(log, log.user[keep], log.query[keep], random)
+    published, truth, *_ = under_new_ids(log, log.user[keep], log.query[keep], random)
     statement = PrivacyStatement(
         method="popular-queries",
         settings=settings.to_json(),

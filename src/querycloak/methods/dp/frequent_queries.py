@@ -111,7 +111,7 @@ def frequent_queries(
         published, truth, kept = _table(log, chosen, shown), None, np.isin(log.query, chosen) & counted
     else:
         kept = event & np.isin(log.query, chosen)
-        published, truth, _ = under_new_ids(log, log.user[kept], log.query[kept], random)
+        published, truth, *_ = under_new_ids(log, log.user[kept], log.query[kept], random)
     dropped = {
         "further clicks of a query": int((~event).sum()),
         **({"beyond the first queries of a user": int((event & ~counted).sum())} if table else {}),

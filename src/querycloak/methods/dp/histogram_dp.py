@@ -114,7 +114,7 @@ def histogram_dp(
         else (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64))
     )
     # under_new_ids() orders rows by new id and keeps the order within a user: carry the counts along as it does
-    published, truth, _ = under_new_ids(
+    published, truth, *_ = under_new_ids(
         log, user, concept, random,
         queries=pl.Series([taxonomy.label(c) for c in bins.tolist()], dtype=pl.String),
         category=concept,

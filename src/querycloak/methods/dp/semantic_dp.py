@@ -137,7 +137,7 @@ def semantic_dp(
     }
     told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items())
     progress.note(f"{len(log):,} rows in; left out: {told} (not in the statement: these counts are exact)")
-    published, truth, _ = under_new_ids(log, user[taken], code, random, queries=words)
+    published, truth, *_ = under_new_ids(log, user[taken], code, random, queries=words)
     statement = PrivacyStatement(
         method="semantic-dp",
         settings=_plain(settings),

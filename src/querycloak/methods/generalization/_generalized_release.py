@@ -72,7 +72,7 @@ def release_generalized(
     used, index = np.unique(published_bags.values, return_inverse=True)
     label, labels = encode([taxonomy.label(c) for c in used.tolist()])
     path, path_words = encode([taxonomy.path(c) for c in used.tolist()])
-    published, truth, _ = under_new_ids(
+    published, truth, *_ = under_new_ids(
         log,
         np.repeat(users, published_bags.lengths).astype(np.int32),
         label[index],

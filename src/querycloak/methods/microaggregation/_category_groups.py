@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from querycloak.progress import QUIET, Progress
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["UserCategories", "group_by_categories", "user_categories"]
+__all__ = ["UserCategories", "UserOwn", "group_by_categories", "user_categories"]
 
 Ints = npt.NDArray[np.integer[Any]]
 Int32s = npt.NDArray[np.int32]
@@ -40,7 +40,19 @@ class UserCategories:
         return shared
 
 
-def user_categories(user: Ints, category: Ints, n: int, taxonomy: Taxonomy, levels: int) -> UserCategories:
+class UserOwn(NamedTuple):
+    """What has no category in the taxonomy, and is a category of its own."""
+
+    user: Ints
+    """int[m]"""
+    code: Ints
+    """int[m], from len(taxonomy) on"""
+    distinct: int
+
+
+def user_categories(
+    user: Ints, category: Ints, n: int, taxonomy: Taxonomy, levels: int, own: UserOwn | None = None
+) -> UserCategories:
     """Cut each category to the levels 1 .. `levels` and gather them by user. A level is a depth: the root has none."""
     users, nodes = [], []
     node = category.astype(np.int64)
@@ -51,7 +63,11 @@ def user_categories(user: Ints, category: Ints, n: int, taxonomy: Taxonomy, leve
         nodes.append(node[keep])
         user, node = user[depth > 1], taxonomy.parent[node[depth > 1]].astype(np.int64)
     empty = np.zeros(0, dtype=np.int64)
-    return UserCategories(np.concatenate([empty, *users]), np.concatenate([empty, *nodes]), n, len(taxonomy))
+    if own is None:
+        own = UserOwn(empty, empty, 0)
+    return UserCategories(
+        np.concatenate([own.user, *users]), np.concatenate([own.code, *nodes]), n, len(taxonomy) + own.distinct
+    )
 
 
 def group_by_categories(categories: UserCategories, k: int, progress: Progress = QUIET) -> Int32s:

@@ -1,4 +1,4 @@
-"""What url- and word-microaggregation share: grouping by categories, and random queries of the members.
+"""What url- and word-microaggregation share: grouping by categories, and queries of the members.
 
 Both papers publish random queries of a group's members; they differ only in where the categories come from.
 """
@@ -12,18 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.logs.query_log import NO_CODE
-from querycloak.methods.microaggregation._category_groups import group_by_categories, user_categories
-from querycloak.methods.microaggregation._group_release import GroupBags, labels_instead, release_groups, with_labels
+from querycloak.methods.microaggregation._category_groups import UserOwn, group_by_categories, user_categories
+from querycloak.methods.microaggregation._group_release import GroupBags, release_groups, release_shared
 from querycloak.methods.microaggregation._group_settings import GroupSettings
 from querycloak.methods.microaggregation._grouping import refuse_too_few
+from querycloak.methods.microaggregation._last_step import own_concepts
 from querycloak.methods.microaggregation._quotas import quotas
 from querycloak.settings import setting
+from querycloak.texts.phrases import shared_texts
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.concept_log import ConceptLog
     from querycloak.progress import Progress
     from querycloak.randomness import Randomness
     from querycloak.releases.release import LogRelease
@@ -50,13 +51,63 @@ class Units:
 
 
 def release_by_categories(
+    method: str,
+    log: QueryLog,
+    settings: CategorySettings,
+    random: Randomness,
+    progress: Progress,
+    units: Units,
+    *,
+    concepts: ConceptLog,
+    taxonomy: Taxonomy,
+) -> LogRelease:
+    """Group users by shared categories and publish queries of the members, in the form that many people share.
+
+    A query without a category is a category of its own. `concepts` over `taxonomy` are used for labels alone. As in the
+    papers (`_as_in_paper`), random queries of each member are published verbatim.
+    """
+    if settings.as_in_paper:
+        return _as_in_paper(method, log, settings, random, progress, units)
+    events = np.flatnonzero(log.event)
+    users, user = np.unique(log.user[events], return_inverse=True)
+    refuse_too_few(len(users), settings.k, "")
+    shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
+    query = log.query[events]
+    first = np.full(len(log), NO_CODE, dtype=np.int64)
+    first[units.row[::-1]] = units.category[::-1]  # the first of an event's categories stays
+    own, others = own_concepts(query, first[events], shared, len(units.taxonomy))
+    alone = np.flatnonzero(first[events] < 0)
+    index = np.full(len(log.users), -1, dtype=np.int64)
+    index[users] = np.arange(len(users))
+    categories = user_categories(
+        index[log.user[units.row]],
+        units.category,
+        len(users),
+        units.taxonomy,
+        settings.levels,
+        UserOwn(user[alone], own[alone], others),
+    )
+    group = group_by_categories(categories, settings.k, progress)
+
+    progress.start("writing the groups' logs")
+    return release_shared(
+        method,
+        log,
+        settings,
+        random,
+        users,
+        group,
+        shared,
+        figures={**_sizes(group), "queries without a category": len(alone)},
+        concepts=concepts,
+        taxonomy=taxonomy,
+    )
+
+
+def _as_in_paper(
     method: str, log: QueryLog, settings: CategorySettings, random: Randomness, progress: Progress, units: Units
 ) -> LogRelease:
-    """Group users by shared categories and publish random queries of each member, by quota |Q_u| / size of the group.
-
-    Users without a category are left out and counted. With `min_query_users`, a drawn query that too few users asked is
-    replaced by the label of its category, and left out where it has none.
-    """
+    """Publish random queries of each member, by quota |Q_u| / size; users without a category are left out."""
     users, user = np.unique(log.user[units.row], return_inverse=True)
     refuse_too_few(len(users), settings.k, "with a category")
     categories = user_categories(user, units.category, len(users), units.taxonomy, settings.levels)
@@ -69,30 +120,26 @@ def release_by_categories(
     left_out = index_of[log.user[events]] < 0
     events = events[~left_out]
     row = _drawn(events, index_of[log.user[events]], group, random)
-    query, queries, lacking = _replace_rare(log, row, units, settings.min_query_users)
     owner = group[index_of[log.user[row]]]
-    size = np.bincount(group)
-    keep = query >= 0
     return release_groups(
         method,
         log,
         settings,
         random,
-        GroupBags(users, group, owner[keep], query[keep], queries),
+        GroupBags(users, group, owner, log.query[row], row, log.queries),
         covers_not=("users none of whose queries has a category are left out",),
-        dropped={
-            "user without a category": int(left_out.sum()),
-            f"asked by fewer than {settings.min_query_users} users": int(size[owner[~keep]].sum()),
-        },
+        dropped={"user without a category": int(left_out.sum())},
         figures={
-            "groups": len(size),
-            "smallest group": int(size.min()),
-            "largest group": int(size.max()),
+            **_sizes(group),
             "users left out, without a category": len(np.unique(log.user)) - len(users),
-            "published category labels": lacking,
         },
-        public=units.taxonomy.all_labels,
     )
+
+
+def _sizes(group: npt.NDArray[np.int32]) -> dict[str, float]:
+    """Return what the statement shows of the groups."""
+    size = np.bincount(group)
+    return {"groups": len(size), "smallest group": int(size.min()), "largest group": int(size.max())}
 
 
 def _drawn(
@@ -103,19 +150,3 @@ def _drawn(
     order = np.lexsort((random.child("queries").words(len(events)), user))
     rank = np.arange(len(order)) - np.searchsorted(user[order], user[order])
     return events[order[rank < quota[user[order]]]]
-
-
-def _replace_rare(
-    log: QueryLog, row: npt.NDArray[np.int64], units: Units, min_query_users: int
-) -> tuple[npt.NDArray[np.int64], pl.Series, int]:
-    """Return the query of each row, a label of its category instead of a rare one, -1 where it has none."""
-    query = log.query[row].astype(np.int64)
-    rare = np.flatnonzero((log.users_per_query() < min_query_users)[query])
-    category = np.full(len(log), NO_CODE, dtype=np.int32)
-    category[units.row[::-1]] = units.category[::-1]  # the first of an event's categories stays
-    known, which = np.unique(category[row[rare]], return_inverse=True)
-    labels = labels_instead(log, known, units.taxonomy, min_query_users)
-    words, code = with_labels(log.queries, labels)
-    code[np.array([label == "" for label in labels], dtype=np.bool_)] = NO_CODE
-    query[rare] = code[which]
-    return query, words, int((code[which] >= 0).sum())

@@ -16,22 +16,29 @@ import numpy.typing as npt
 
 from querycloak._version import __version__
 from querycloak.arrays.ragged import Ragged
+from querycloak.errors import ParameterError
+from querycloak.logs.query_log import NO_CODE
+from querycloak.methods.microaggregation._last_step import Asked, draw_entries
+from querycloak.releases.columns import KeptColumns
+from querycloak.releases.kinds import with_kinds
 from querycloak.releases.publish import Evidence, publish_log
 from querycloak.releases.statement import TWO_RELEASES, PrivacyStatement
 from querycloak.releases.table import count_in, count_out, under_new_ids
+from querycloak.texts.phrases import NOTHING, QUERY
+from querycloak.texts.text_promises import covered_texts, exposed_texts, promised_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     import polars as pl
 
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.concept_log import ConceptLog
     from querycloak.methods.microaggregation._group_settings import GroupSettings
     from querycloak.randomness import Randomness
     from querycloak.releases.release import LogRelease
+    from querycloak.texts.phrases import SharedTexts
 
-__all__ = ["GroupBags", "labels_instead", "release_groups", "with_labels"]
+__all__ = ["GroupBags", "no_rows", "release_groups", "release_shared"]
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -48,8 +55,63 @@ class GroupBags:
     """int[m], group of each published query"""
     bag_query: Ints
     """int[m], the query's code in `queries`"""
+    bag_row: Ints
+    """int64[m], the row of the log that the entry was made from; -1 where there is none"""
     queries: pl.Series
     """vocabulary"""
+    text: npt.NDArray[np.int64] | None = None
+    """int64[distinct queries of the log], the code in `queries` of what is published of each, -1 = nothing; clicks are
+    counted by it. None = entries were not made from rows, and have neither times nor clicks"""
+    bag_kind: Ints | None = None
+    """int[m]: QUERY, PHRASE or LABEL; None = all are queries"""
+
+
+def no_rows(entries: Ints) -> npt.NDArray[np.int64]:
+    """Return `bag_row` of entries that were made from no row of their own."""
+    return np.full(len(entries), NO_CODE, dtype=np.int64)
+
+
+def release_shared(
+    method: str,
+    log: QueryLog,
+    settings: GroupSettings,
+    random: Randomness,
+    users: Ints,
+    group: Ints,
+    shared: SharedTexts,
+    *,
+    figures: dict[str, float],
+    concepts: ConceptLog,
+    taxonomy: Taxonomy,
+) -> LogRelease:
+    """Draw what each group publishes, of the texts that many people share, and publish it."""
+    size = np.bincount(group)
+    events = np.flatnonzero(log.event)
+    index = np.full(len(log), NO_CODE, dtype=np.int64)
+    index[events] = np.arange(len(events))
+    group_of = np.full(len(log.users), NO_CODE, dtype=np.int64)
+    group_of[users] = group
+    known = concepts.known()
+    query = log.query[events]
+    asked = Asked(events, query, group_of[log.user[events]], index[known.row], known.concept.astype(np.int64))
+    entries = draw_entries(asked, size, shared, taxonomy, random)
+    kinds = np.bincount(entries.kind, weights=size[entries.group], minlength=NOTHING + 1).astype(np.int64)
+    names = list(shared.counts(np.zeros(0, dtype=np.int64)))
+    silent = len(size) - len(np.unique(entries.group))
+    return release_groups(
+        method,
+        log,
+        settings,
+        random,
+        GroupBags(users, group, entries.group, entries.text, entries.row, entries.words, shared.text, entries.kind),
+        dropped={names[NOTHING]: int((shared.kind[query] == NOTHING).sum())},
+        figures={
+            **figures,
+            **{name: int(n) for name, n in zip(names[:NOTHING], kinds.tolist(), strict=False)},
+            "groups without a text that may be published": silent,
+        },
+        evidence=Evidence(log, concepts=concepts, taxonomy=taxonomy),
+    )
 
 
 def release_groups(
@@ -59,17 +121,23 @@ def release_groups(
     random: Randomness,
     bags: GroupBags,
     *,
-    covers_not: tuple[str, ...],
+    covers_not: tuple[str, ...] = (),
     dropped: dict[str, int],
     figures: dict[str, float],
-    public: Container[str] = frozenset(),
+    evidence: Evidence | None = None,
 ) -> LogRelease:
-    """Publish every user with the bag of its group, and say what holds; `public` = labels that may be published."""
+    """Publish every user with the bag of its group, and say what holds."""
     by_text = np.argsort(_rank(bags.queries, bags.bag_query), kind="stable")
     groups = int(bags.group.max(initial=-1)) + 1
-    rows = Ragged.of(bags.bag_group[by_text], bags.bag_query[by_text], groups).take(bags.group)
-    owner = np.repeat(bags.user, rows.lengths).astype(np.int32)
-    published, truth, _ = under_new_ids(log, owner, rows.values.astype(np.int32), random, queries=bags.queries)
+    entry = Ragged.of(bags.bag_group[by_text], by_text, groups).take(bags.group)
+    owner = np.repeat(bags.user, entry.lengths).astype(np.int32)
+    kept = _kept_columns(log, settings, bags)
+    query = bags.bag_query[entry.values].astype(np.int32)
+    row = bags.bag_row[entry.values]
+    table = under_new_ids(log, owner, query, random, queries=bags.queries, rows=row, kept=kept)
+    if settings.kinds == "column":
+        kind = np.full(len(bags.bag_query), QUERY) if bags.bag_kind is None else bags.bag_kind
+        table = with_kinds(table, kind[entry.values])
     statement = PrivacyStatement(
         method=method,
         settings=settings.to_json(),
@@ -77,65 +145,48 @@ def release_groups(
         model=f"k-anonymity of users, k = {settings.k}",
         parameters={"k": float(settings.k)},
         unit="user",
-        text_users=settings.min_query_users,
+        **promised_texts(settings),
+        **({} if kept is None else kept.promises),
         covers=(
             f"every published user has the same bag of queries as at least {settings.k - 1} other published users",
+            *covered_texts(settings, log),
         ),
-        does_not_cover=(*covers_not, *_always_open(settings)),
+        does_not_cover=(*covers_not, *_always_open(settings), *(() if kept is None else kept.exposes)),
         assumptions=("who looks for a user knows no other member of the user's group",),
         randomness=random.describe(),
         new_ids=True,
         counts_in=count_in(log),
-        counts_out=count_out(published),
+        counts_out=count_out(table.log),
         dropped={"further clicks of a query": int((~log.event).sum()), **dropped},
         figures=figures,
     )
-    return publish_log(published, statement, truth, Evidence(log, public))
+    return publish_log(table.log, statement, table.truth, Evidence(log) if evidence is None else evidence)
 
 
-def with_labels(queries: pl.Series, labels: list[str]) -> tuple[pl.Series, npt.NDArray[np.int64]]:
-    """Add labels to a vocabulary; return it and the code of each label: int64[labels].
+def _kept_columns(log: QueryLog, settings: GroupSettings, bags: GroupBags) -> KeptColumns | None:
+    """Find what is kept of times and clicks; None where entries were not made from rows.
 
-    A label may be a query of the log, or come twice: one text has one code.
+    All members of a group get the same rows, so the same times and clicks; sorted, so that the order tells nothing.
     """
-    import polars as pl
-
-    words = pl.concat([queries, pl.Series(labels, dtype=pl.String)])
-    first = words.to_frame("text").with_row_index("code").select(pl.col("code").min().over("text")).to_series()
-    return words, first.to_numpy()[len(queries) :].astype(np.int64)
-
-
-def labels_instead(
-    log: QueryLog, concepts: npt.NDArray[np.integer[Any]], taxonomy: Taxonomy, min_query_users: int
-) -> list[str]:
-    """Return a label for each concept, to publish instead of a query that too few users asked; "" where there is none.
-
-    A label may be that very query. So it is the label of the concept, or of the nearest one above, that is no query of
-    too few users, in upper or lower case.
-    """
-    people = log.users_per_query()
-    plain = log.queries.str.to_lowercase()
-    shared = set(plain.gather(np.flatnonzero(people >= min_query_users)).to_list())
-    rare = set(plain.gather(np.flatnonzero((people >= 1) & (people < min_query_users))).to_list()) - shared
-
-    def label_of(concept: int) -> str:
-        while concept >= 0 and taxonomy.label(concept).lower() in rare:
-            concept = int(taxonomy.parent[concept])
-        return taxonomy.label(concept) if concept >= 0 else ""
-
-    return [label_of(concept) for concept in concepts.tolist()]
+    if bags.text is None:
+        if settings.keep != "none":
+            expected = "none with as_in_paper, where queries are drawn without a time or a click of their own"
+            raise ParameterError.of(f"{type(settings).__name__}.keep", expected, settings.keep)
+        return None
+    return KeptColumns.of(log, settings, settings.rule, bags.text, bags.queries, by_text=True)
 
 
 def _always_open(settings: GroupSettings) -> tuple[str, ...]:
-    asked = (
-        "queries are published verbatim, also those that one user alone asked: such a query can name a person"
-        if settings.min_query_users == 1
-        else f"queries are published verbatim if at least {settings.min_query_users} users asked them"
+    """Say what every method with groups leaves open."""
+    length = (
+        "the length of a group's log, about the mean of its members', in concepts where users are compared by them"
+        if settings.as_in_paper
+        else "the length of a group's log, the mean of its members'"
     )
     return (
-        asked,
+        *exposed_texts(settings),
         "that some member of a group asked queries like the published ones",
-        "the length of a group's log, about the mean of its members', in concepts where users are compared by them",
+        length,
         TWO_RELEASES,
     )
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from querycloak.errors import ParameterError
+from querycloak.releases.columns import ColumnSettings
 from querycloak.settings import Settings, setting
+from querycloak.texts.text_settings import TextSettings
 
 __all__ = ["BLOCKS_ABOVE", "BLOCK_USERS", "GroupSettings", "MdavSettings"]
 
@@ -17,13 +19,20 @@ BLOCK_USERS: Final = 5_000
 
 
 @dataclass(frozen=True)
-class GroupSettings(Settings):
-    """What all methods with groups of users ask."""
+class _K(Settings):
+    """The size of the groups: a base of its own, so that k is the first option."""
 
     k: int = setting(5, "smallest group: every published user shares its log with at least k - 1 others", minimum=2)
-    min_query_users: int = setting(
-        1, "publish only queries asked by at least this many users; 1 = all, as in the paper", minimum=1
-    )
+
+
+@dataclass(frozen=True)
+class GroupSettings(ColumnSettings, TextSettings, _K):
+    """What all methods with groups of users ask."""
+
+    @property
+    def usual_people(self) -> int:
+        """A text is published if as many people share it as are in the smallest group, where nothing else is asked."""
+        return self.k
 
 
 @dataclass(frozen=True)

@@ -7,23 +7,24 @@ microaggregation".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from querycloak.arrays.ragged import Ragged, row_starts
 from querycloak.distances.user_concepts import user_concepts
 from querycloak.logs.query_log import NO_CODE
-from querycloak.methods.microaggregation._group_release import GroupBags, labels_instead, release_groups, with_labels
+from querycloak.methods.microaggregation._group_release import GroupBags, no_rows, release_groups, release_shared
 from querycloak.methods.microaggregation._group_settings import MdavSettings
 from querycloak.methods.microaggregation._grouping import group_bags, refuse_too_few
+from querycloak.methods.microaggregation._last_step import own_concepts
 from querycloak.methods.microaggregation._quotas import quotas
 from querycloak.methods.microaggregation._representative_kernels import representatives
 from querycloak.progress import QUIET, Progress
+from querycloak.texts.phrases import shared_texts
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import polars as pl
 
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from querycloak.releases.release import Release
 
 __all__ = ["SemanticMicroaggregation", "semantic_microaggregation"]
+
+NAME: Final = "semantic-microaggregation"
 
 
 @dataclass(frozen=True)
@@ -50,16 +53,70 @@ def semantic_microaggregation(
 ) -> Release:
     """Group users by the meaning of their queries and publish one log per group.
 
-    Users are bags of concepts (C_u, section 4.1), grouped by MDAV (Algorithm 1) with D (eq. 4). A group's log has, from
-    each member, as many concepts as its quota says (eq. 7), those nearest the centroid concept (eq. 6) first; each is
-    replaced by a random query of the whole log that has this concept. Where the paper is silent: quotas are rounded by
-    largest remainder; concepts at the same distance are taken by how often the user repeats them; a query is drawn from
-    the distinct queries of a concept, all alike; users without a concept are left out.
+    Users are bags of concepts (C_u, section 4.1), grouped by MDAV (Algorithm 1) with D (eq. 4). A query without a
+    concept is a concept of its own, far from all others. A group's log has as many rows as its members asked queries
+    on average, spread evenly over what they asked about; each row is a text that many people share: the query itself,
+    or else a query or a phrase about something near, or else a label.
 
-    `min_query_users` departs from the paper: only queries that so many users asked are drawn, and the concept's label
-    is published where there is none.
+    As in the paper (`_as_in_paper`), the log has concepts near the group's centroid concept, each replaced by a random
+    query of the whole log, and users without a concept are left out.
     """
+    if settings.as_in_paper:
+        return _as_in_paper(log, settings, random, progress, concepts.known(), taxonomy)
+    events = np.flatnonzero(log.event)
+    users, user = np.unique(log.user[events], return_inverse=True)
+    refuse_too_few(len(users), settings.k, "")
+    shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
+    query = log.query[events]
     known = concepts.known()
+    mapped = np.zeros(len(log), dtype=np.bool_)
+    mapped[known.row] = True
+    alone = np.flatnonzero(~mapped[events])
+    own, others = own_concepts(query, np.where(mapped[events], 0, NO_CODE), shared, len(taxonomy))
+    index_of = np.full(len(log.users), NO_CODE, dtype=np.int64)
+    index_of[users] = np.arange(len(users))
+    # A concept of its own counts once for a user, however often it was asked: it is at distance 1 of all others, and a
+    # user who opens one site every day would be far from everybody.
+    alone_user, alone_concept = np.unique(np.stack([user[alone], own[alone]]), axis=1)
+    bags = user_concepts(
+        np.concatenate([index_of[known.user], alone_user]),
+        np.concatenate([known.concept, alone_concept]),
+        len(users),
+        taxonomy,
+        others,
+    )
+    grouping = group_bags(bags, settings, progress)
+
+    progress.start("writing the groups' logs")
+    return release_shared(
+        NAME,
+        log,
+        settings,
+        random,
+        users,
+        grouping.group,
+        shared,
+        figures={**grouping.figures(), "queries without a concept": len(alone)},
+        concepts=concepts,
+        taxonomy=taxonomy,
+    )
+
+
+def _as_in_paper(
+    log: QueryLog,
+    settings: SemanticMicroaggregation,
+    random: Randomness,
+    progress: Progress,
+    known: ConceptLog,
+    taxonomy: Taxonomy,
+) -> Release:
+    """Publish what the paper does.
+
+    A group's log has, from each member, as many concepts as its quota says (eq. 7), those nearest the centroid concept
+    (eq. 6) first; each is replaced by a random query of the whole log that has this concept. Where the paper is silent:
+    quotas are rounded by largest remainder; concepts at the same distance are taken by how often the user repeats them;
+    a query is drawn from the distinct queries of a concept, all alike; users without a concept are left out.
+    """
     users, user = np.unique(known.user, return_inverse=True)
     refuse_too_few(len(users), settings.k, "with a concept")
     bags = user_concepts(user, known.concept, len(users), taxonomy)
@@ -70,49 +127,26 @@ def semantic_microaggregation(
     groups = Ragged.positions(grouping.group, int(grouping.group.max()) + 1)
     length = groups.sums(quota[groups.values])
     node = representatives(bags, groups, quota, row_starts(length))
-    query, queries, labels = _draw(log, known, bags.original[node], taxonomy, settings.min_query_users, random)
+    query = _draw(len(log.queries), known, bags.original[node], random)
     left_out = ~np.isin(log.user, users)
-    keep = query >= 0  # all but concepts for which no label may be published
-    bags_out = GroupBags(users, grouping.group, np.repeat(np.arange(len(length)), length)[keep], query[keep], queries)
+    owner = np.repeat(np.arange(len(length)), length)
     return release_groups(
-        "semantic-microaggregation",
+        NAME,
         log,
         settings,
         random,
-        bags_out,
+        GroupBags(users, grouping.group, owner, query, no_rows(query), log.queries),
         covers_not=("users none of whose queries has a concept are left out",),
         dropped={"user without a concept": int((left_out & log.event).sum())},
-        figures={
-            **grouping.figures(),
-            "users left out, without a concept": len(np.unique(log.user[left_out])),
-            "published concept labels": labels,
-        },
-        public=taxonomy.all_labels,
+        figures={**grouping.figures(), "users left out, without a concept": len(np.unique(log.user[left_out]))},
     )
 
 
-def _draw(
-    log: QueryLog,
-    known: ConceptLog,
-    concept: npt.NDArray[np.int32],
-    taxonomy: Taxonomy,
-    min_query_users: int,
-    random: Randomness,
-) -> tuple[npt.NDArray[np.int64], pl.Series, int]:
-    """Draw a query for each concept: codes int64[m], their vocabulary, and how many are labels of concepts."""
-    enough = log.users_per_query() >= min_query_users
-    pairs = np.unique(known.concept.astype(np.int64) * len(log.queries) + known.query)
-    pairs = pairs[enough[pairs % len(log.queries)]]
-    of_concept = pairs // len(log.queries)
+def _draw(queries: int, known: ConceptLog, concept: npt.NDArray[np.int32], random: Randomness) -> npt.NDArray[np.int64]:
+    """Draw one of the distinct queries of each concept: codes int64[m]. Each of the concepts has one."""
+    pairs = np.unique(known.concept.astype(np.int64) * queries + known.query)
+    of_concept = pairs // queries
     first = np.searchsorted(of_concept, concept)
     choices = np.searchsorted(of_concept, concept, side="right") - first
     pick = np.minimum((random.child("queries").uniform(len(concept)) * choices).astype(np.int64), choices - 1)
-    none = choices == 0
-    query = np.full(len(concept), -1, dtype=np.int64)
-    query[~none] = pairs[(first + pick)[~none]] % len(log.queries)
-    unnamed, which = np.unique(concept[none], return_inverse=True)
-    labels = labels_instead(log, unnamed, taxonomy, min_query_users)
-    words, code = with_labels(log.queries, labels)
-    code[np.array([label == "" for label in labels], dtype=np.bool_)] = NO_CODE
-    query[none] = code[which]
-    return query, words, int((query[none] >= 0).sum())
+    return np.asarray(pairs[first + pick] % queries, dtype=np.int64)

@@ -15,18 +15,21 @@ import numpy.typing as npt
 from querycloak.distances.distance import MATRIX_USERS, Matrix
 from querycloak.errors import InputError
 from querycloak.logs.query_log import MISSING_TIME, NO_CODE
-from querycloak.methods.microaggregation._group_release import GroupBags, release_groups
+from querycloak.methods.microaggregation._group_release import GroupBags, no_rows, release_groups, release_shared
 from querycloak.methods.microaggregation._group_settings import GroupSettings
 from querycloak.methods.microaggregation._grouping import group_distances, refuse_too_few
 from querycloak.methods.microaggregation._syntactic_distance import syntactic_matrix
 from querycloak.methods.microaggregation._syntactic_records import Records
 from querycloak.progress import QUIET, Progress
 from querycloak.settings import setting
+from querycloak.texts.phrases import shared_texts
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
@@ -34,6 +37,7 @@ __all__ = ["SyntacticMicroaggregation", "syntactic_microaggregation"]
 
 Slices = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
 
+NAME: Final = "syntactic-microaggregation"
 MOST_LETTERS: Final = 1_000
 """letters of a query that are compared"""
 MOST_REMEMBERED: Final = 256 * 1024 * 1024
@@ -48,7 +52,13 @@ class SyntacticMicroaggregation(GroupSettings):
 
 
 def syntactic_microaggregation(
-    log: QueryLog, settings: SyntacticMicroaggregation, random: Randomness, progress: Progress = QUIET
+    log: QueryLog,
+    settings: SyntacticMicroaggregation,
+    random: Randomness,
+    progress: Progress = QUIET,
+    *,
+    concepts: ConceptLog,
+    taxonomy: Taxonomy,
 ) -> Release:
     """Group users by MDAV with a distance of strings, times and clicks; publish queries by frequency in the group.
 
@@ -58,8 +68,8 @@ def syntactic_microaggregation(
     et al. 2013, eq. 4; the summary of the paper says only that distances are averaged. A user's repetitions of a query
     are one record with their mean time and first clicked domain, weighted by their number.
 
-    The group's log keeps the frequency of queries: n / size of each query asked n times in the group, rounded by
-    largest remainder, ties at random. Queries that fewer than `min_query_users` asked are left out of it.
+    The group's log keeps the frequency of queries: n / size of each query asked n times in the group, in the form that
+    many people share. As in the paper: verbatim, rounded by largest remainder, ties at random.
     """
     events = np.flatnonzero(log.event)
     users, user = np.unique(log.user[events], return_inverse=True)
@@ -71,18 +81,23 @@ def syntactic_microaggregation(
         )
     grouping = group_distances(_distances(log, progress), settings.k, progress, refined=settings.refine)
     progress.start("writing the groups' logs")
-    size = np.bincount(grouping.group)
-    owner, query = by_frequency(grouping.group[user], log.query[events], size, random)
-    enough = (log.users_per_query() >= settings.min_query_users)[query]
-    return release_groups(
-        "syntactic-microaggregation",
+    group, query = grouping.group, log.query[events]
+    if settings.as_in_paper:
+        owner, drawn = by_frequency(group[user], query, np.bincount(group), random)
+        made = GroupBags(users, group, owner, drawn, no_rows(drawn), log.queries)
+        return release_groups(NAME, log, settings, random, made, dropped={}, figures=grouping.figures())
+    shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
+    return release_shared(
+        NAME,
         log,
         settings,
         random,
-        GroupBags(users, grouping.group, owner[enough], query[enough], log.queries),
-        covers_not=(),
-        dropped={f"asked by fewer than {settings.min_query_users} users": int(size[owner[~enough]].sum())},
+        users,
+        group,
+        shared,
         figures=grouping.figures(),
+        concepts=concepts,
+        taxonomy=taxonomy,
     )
 
 

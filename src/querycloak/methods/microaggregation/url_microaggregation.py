@@ -16,8 +16,10 @@ from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
     from querycloak.knowledge.directory import SiteDirectory
+    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
     from querycloak.mapping.categories import Resolver
+    from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
@@ -37,6 +39,8 @@ def url_microaggregation(
     *,
     directory: SiteDirectory | None,
     resolver: Resolver | None = None,
+    concepts: ConceptLog,
+    taxonomy: Taxonomy,
 ) -> Release:
     """Group users by the categories of their sites (eq. 1, Algorithm 2) and publish random queries of each (eq. 2).
 
@@ -47,4 +51,6 @@ def url_microaggregation(
     found = query_categories(log, directory, resolver)
     listed = found.category != NO_CODE
     units = Units(found.row[listed], found.category[listed], found.taxonomy)
-    return release_by_categories("url-microaggregation", log, settings, random, progress, units)
+    return release_by_categories(
+        "url-microaggregation", log, settings, random, progress, units, concepts=concepts, taxonomy=taxonomy
+    )

@@ -13,7 +13,7 @@ import numpy as np
 
 from querycloak.arrays.ragged import Ragged
 from querycloak.logs.query_log import NO_CODE
-from querycloak.mapping.lexicon import Lexicon
+from querycloak.mapping.lexicon import Lexicon, lexicon_of
 from querycloak.mapping.words import clauses
 from querycloak.methods.microaggregation._category_release import CategorySettings, Units, release_by_categories
 from querycloak.progress import QUIET, Progress
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
@@ -39,6 +40,7 @@ def word_microaggregation(
     random: Randomness,
     progress: Progress = QUIET,
     *,
+    concepts: ConceptLog,
     taxonomy: Taxonomy,
     directory: SiteDirectory | None = None,
 ) -> Release:
@@ -50,10 +52,12 @@ def word_microaggregation(
     """
     progress.start("looking up words")
     categories = taxonomy if directory is None else directory.taxonomy
-    lexicon = Lexicon(categories, None if directory is None else directory.site_count)
+    lexicon = lexicon_of(taxonomy) if directory is None else Lexicon(categories, directory.site_count)
     found = [[lexicon.words[w].concept for words in clauses(q) for w in words] for q in log.queries.to_list()]
     row = np.flatnonzero(log.event)
     by_row = Ragged.of_lists(found, np.int32).take(log.query[row])
     listed = by_row.values != NO_CODE
     units = Units(np.repeat(row, by_row.lengths)[listed], by_row.values[listed], categories)
-    return release_by_categories("word-microaggregation", log, settings, random, progress, units)
+    return release_by_categories(
+        "word-microaggregation", log, settings, random, progress, units, concepts=concepts, taxonomy=taxonomy
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +16,17 @@ from querycloak.methods.stream.stream_statement import (
     StreamSettings,
     stream_statement,
 )
-from querycloak.methods.stream.sweeping import PERSONAL, AskedEnough, is_personal, rare_name
+from querycloak.methods.stream.stream_texts import StreamTexts, changes_texts, nothing_left, published_kinds
 from querycloak.progress import QUIET, Progress
 from querycloak.releases.publish import Evidence, publish_stream
 from querycloak.releases.release import Truth
+from querycloak.texts.phrases import LABEL, NOTHING
 
 if TYPE_CHECKING:
-    from querycloak.mapping.row_paths import PathsOf
+    import polars as pl
+
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.mapping.row_paths import PathsOf, RowPaths
     from querycloak.methods.stream.engine import Departures, StreamEngine
     from querycloak.randomness import Randomness
     from querycloak.releases.release import StreamRelease
@@ -50,11 +54,12 @@ def stream_release(
     *,
     method: str = "self-adjusting",
     paths: PathsOf,
+    taxonomy: Taxonomy,
 ) -> StreamRelease:
     """Let the rows of a log pass in their order; the release holds those that left, in the order in which they left.
 
-    `paths` finds the category path of every row, given a separator. A row is a record, a further click on a query's
-    results included, as in the paper.
+    `paths` finds the category path of every row, given a separator; `taxonomy` knows names and labels. A row is a
+    record, a further click on a query's results included, as in the paper.
     """
     import polars as pl
 
@@ -62,7 +67,8 @@ def stream_release(
     found = paths(settings.separator)
     classified = found.classified()
     known = np.flatnonzero(classified | (settings.unclassified == "keep"))
-    entering, swept = _sweep(log, known, settings)
+    publishable = _publishable(log, known, found, settings, taxonomy)
+    entering = publishable.row
     node, user = found.nodes(engine.tree)[entering], log.user[entering]
     progress.start(f"{method}: streaming", total=len(entering))
     parts: list[Departures] = []
@@ -70,7 +76,8 @@ def stream_release(
         parts.append(engine.push_codes(user[first : first + BATCH], node[first : first + BATCH]))
         progress.advance(min(BATCH, len(entering) - first))
     empty = np.zeros(0, dtype=np.int64)
-    row = entering[np.concatenate([empty, *(p.record for p in parts)])]
+    record = np.concatenate([empty, *(p.record for p in parts)])
+    row = entering[record]
     new_user = np.concatenate([empty, *(p.user for p in parts)]).astype(np.int32)
     delay = np.concatenate([empty, *(p.delay for p in parts)])
     candidates = np.concatenate([empty, *(p.candidates for p in parts)])
@@ -83,7 +90,7 @@ def stream_release(
         ids = random.child("ids").identifiers(len(originals), avoid=frozenset(originals), digits=digits)
         stands_for, code = np.unique(new_user, return_inverse=True)
         users, published = pl.Series([ids[u] for u in stands_for.tolist()], dtype=pl.String), code.astype(np.int32)
-    kept = log.take(row)
+    kept = replace(log.take(row), query=publishable.query[record], queries=publishable.queries)
     words: dict[str, Any] = {"users": users, "user": published}
     for code_name, name in (("query", "queries"), ("url", "urls"), ("category", "categories")):
         codes, texts = getattr(kept, code_name), getattr(kept, name)
@@ -103,32 +110,76 @@ def stream_release(
         dropped={
             "still waiting at the end": engine.waiting,
             "unclassified": len(log) - len(known),
-            **swept,
+            **publishable.dropped,
         },
         figures=flow_figures(
             engine,
             float(delay.mean()) if len(delay) else 0.0,
             int(candidates.min(initial=1 << 62)) if len(delay) else 0,
         )
-        | {"unclassified": int((~classified).sum())},
+        | {"unclassified": int((~classified).sum()), **publishable.figures(record)},
         columns=tuple(c.name for c in form.columns) if form is not None else (),
     )
     truth = Truth(stands_for.astype(np.int32), log.user[row])
-    return publish_stream(table, statement, truth, Evidence(log, candidates=candidates))
+    return publish_stream(table, statement, truth, Evidence(log, public=publishable.labels, candidates=candidates))
 
 
-def _sweep(log: QueryLog, rows: Rows, settings: StreamSettings) -> tuple[Rows, dict[str, int]]:
-    """Return the rows that may enter, in their order, and how many may not."""
-    swept: dict[str, int] = {}
-    if settings.identifiers:
-        personal = is_personal(log.queries.to_list())[log.query[rows]]
-        swept[PERSONAL] = int(personal.sum())
-        rows = rows[~personal]
-    if settings.min_query_users > 1:
-        enough = AskedEnough(settings.min_query_users).tell(log.query[rows], log.user[rows])
-        swept[rare_name(settings.min_query_users)] = int((~enough).sum())
-        rows = rows[enough]
-    return rows, swept
+@dataclass(frozen=True, eq=False)
+class _Entering:
+    """The rows that enter, each with the text that is published of it."""
+
+    row: Rows
+    query: npt.NDArray[np.int32]
+    """int32[rows], into `queries`"""
+    queries: pl.Series
+    kind: npt.NDArray[np.int8] | None
+    """int8[rows]: QUERY, PHRASE or LABEL; None = all texts are published as they are"""
+    labels: frozenset[str]
+    dropped: dict[str, int]
+    phrases: int = 0
+    full: bool = False
+
+    def figures(self, record: Rows) -> dict[str, int]:
+        """Return what was published of records that left, and how much was counted for it."""
+        if self.kind is None:
+            return {}
+        counts = np.bincount(self.kind[record], minlength=3)
+        return {**published_kinds(counts), "phrases counted": self.phrases, "phrases full": int(self.full)}
+
+
+def _publishable(log: QueryLog, rows: Rows, found: RowPaths, settings: StreamSettings, taxonomy: Taxonomy) -> _Entering:
+    """Return the rows that may enter, in their order, with what is published of each."""
+    import polars as pl
+
+    rule = settings.rule
+    if not changes_texts(rule):
+        return _Entering(rows, log.query[rows], log.queries, None, frozenset(), {})
+    texts = StreamTexts(rule, settings.max_phrases, lambda: taxonomy)
+    named = found.paths
+    if log.category is None:  # paths are of concepts, by number
+        named = [tuple(taxonomy.label(int(c)) for c in path) for path in found.paths]
+    parts, kinds = [pl.Series([], dtype=pl.String)], [np.zeros(0, dtype=np.int8)]
+    asking = rows[log.query[rows] != NO_CODE]
+    for first in range(0, len(asking), BATCH):
+        some = asking[first : first + BATCH]
+        codes, at, query = np.unique(log.query[some], return_index=True, return_inverse=True)
+        order = np.argsort(at)  # in the order in which they come: where room is short, the first have it
+        rank = np.empty(len(order), dtype=np.int32)
+        rank[order] = np.arange(len(order))
+        path = np.where(found.classified()[some], found.code[some], -1).astype(np.int32)
+        chosen = texts.take(log.queries.gather(codes[order]), rank[query], log.user[some], path, named)
+        out = log.queries.gather(log.query[some])
+        changed = np.flatnonzero(chosen.begin >= 0)
+        parts.append(out.scatter(changed, chosen.texts(changed)))
+        kinds.append(chosen.kind)
+    kind = np.concatenate(kinds)
+    enters = np.flatnonzero(kind != NOTHING)
+    text = pl.concat(parts).gather(enters)
+    queries = text.unique().sort()
+    code = text.rank("dense").to_numpy().astype(np.int32) - np.int32(1)
+    labels = frozenset(text.filter(pl.Series(kind[enters] == LABEL)).to_list())
+    dropped = {nothing_left(rule): len(rows) - len(enters)}
+    return _Entering(asking[enters], code, queries, kind[enters], labels, dropped, texts.people.phrases, texts.is_full)
 
 
 self_adjusting = partial(stream_release, method="self-adjusting")

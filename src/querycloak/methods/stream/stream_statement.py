@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING
 from querycloak._version import __version__
 from querycloak.errors import ParameterError
 from querycloak.methods.stream.engine import StreamEngine, make_engine
+from querycloak.methods.stream.stream_texts import changes_texts
 from querycloak.releases.statement import TWO_RELEASES, PrivacyStatement
 from querycloak.settings import Settings, setting
 from querycloak.texts.identifiers import what_was_searched
+from querycloak.texts.text_promises import promised_texts
+from querycloak.texts.text_settings import TextSettings
 
 if TYPE_CHECKING:
     from querycloak.randomness import Randomness
+    from querycloak.texts.text_settings import TextRule
 
 __all__ = ["FlatSettings", "SelfAdjustingSettings", "StreamSettings", "stream_statement"]
 
 
 @dataclass(frozen=True)
-class StreamSettings(Settings):
-    """Settings of the stream methods."""
+class _PairingSettings(Settings):
+    """How queries get other users."""
 
     k: int = setting(10, "distinct users, other than the asker, among which the new user is drawn", minimum=2)
     depth: int = setting(5, "levels of the category paths in use", minimum=1, below=1000)
@@ -29,15 +33,30 @@ class StreamSettings(Settings):
         "keep", "queries without a category: keep in a branch of their own, or drop", choices=("keep", "drop")
     )
     separator: str = setting("/", "what separates the levels of a category path")
-    min_query_users: int = setting(
-        1, "leave a query out until so many users of the stream have asked it; 1 keeps all", minimum=1
+
+
+@dataclass(frozen=True)
+class StreamSettings(TextSettings, _PairingSettings):
+    """Settings of the stream methods."""
+
+    max_phrases: int = setting(
+        10_000_000,
+        "phrases of which people are counted, about 100 bytes each; when so many are known, new ones are not counted, "
+        "and not published",
+        minimum=1,
     )
-    identifiers: bool = setting(False, "leave out queries with mail, phone, card, social-security numbers or addresses")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.separator:
             raise ParameterError.of("StreamSettings.separator", "at least one character", self.separator)
+        if self.kinds != "none":
+            raise ParameterError.of("StreamSettings.kinds", "none: records of a stream keep their columns", self.kinds)
+
+    @property
+    def usual_people(self) -> int:
+        """What `min_query_users` is where it is not given: k."""
+        return self.k
 
     def engine(self, method: str, random: Randomness) -> StreamEngine:
         """Make the engine of a method."""
@@ -86,24 +105,23 @@ def stream_statement(
         model=f"each query is published under a user drawn uniformly from at least {settings.k} others",
         parameters={"candidates": float(settings.k), "depth": float(settings.depth)},
         unit="query",
-        text_users=settings.min_query_users,
-        identifiers_dropped=settings.identifiers,
+        **promised_texts(settings),
         covers=(
             "no query is published under the user who asked it",
             f"its published user is drawn uniformly from at least {settings.k} other users of its category or branch",
-            *(
-                (f"the text of each query was asked by at least {settings.min_query_users} users before it left",)
-                if settings.min_query_users > 1
-                else ()
-            ),
+            *_covered_texts(settings.rule),
         ),
         does_not_cover=(
-            "queries are published verbatim: a query that names its asker names its asker",
-            what_was_searched(identifiers=settings.identifiers),
+            *_open_texts(settings.rule),
+            what_was_searched(identifiers=settings.rule.identifiers == "drop"),
             f"who guesses the most active user of a branch can be right more often than 1 in {settings.k}",
             "the number of each user's published records is kept, and so is the time of each query",
             "records with one query and one time, as of several clicks, are of one asker and can be told together",
-            "the columns of a record stay together" + (f": {', '.join(kept)}" if kept else ""),
+            "the columns of a record stay together"
+            + (f": {', '.join(kept)}" if kept else "")
+            + (
+                "; where a part of a query is published, they may tell the rest" if changes_texts(settings.rule) else ""
+            ),
             "a user's published records show the categories the user asked in, to the depth that was reached",
             TWO_RELEASES,
             *(("published ids are the original ids of other users",) if settings.ids == "original" else ()),
@@ -116,4 +134,31 @@ def stream_statement(
         counts_out=counts_out,
         dropped=dropped,
         figures={name: float(n) for name, n in figures.items()},
+    )
+
+
+def _covered_texts(rule: TextRule) -> tuple[str, ...]:
+    """Say what is promised of texts."""
+    if rule.promised == 1:
+        return ()
+    how = {"phrase": "asked, whole or as a run of words inside their queries,", "label": "asked", "drop": "asked"}
+    labels = (
+        f"; labels in brackets are of categories in which {rule.people} people asked" if rule.rare != "drop" else ""
+    )
+    shared = f"each published text was {how[rule.rare]} by {rule.people} people or more in earlier records{labels}"
+    if rule.most_rows is not None:
+        shared += f"; of each id the first {rule.most_rows:,} records count, no later ones"
+    return (
+        shared,
+        "what of a record is published depends on its text and on the records before it, not on who asked it",
+    )
+
+
+def _open_texts(rule: TextRule) -> tuple[str, ...]:
+    """Say what texts may still tell."""
+    if rule.promised == 1:
+        return ("queries are published verbatim: a query that names its asker names its asker",)
+    return (
+        f"a text is of {rule.people} people or more, and who knows all of them but one can name that one",
+        "people are counted from the begin of the run to the record: the window is the run, and two runs do not add up",
     )

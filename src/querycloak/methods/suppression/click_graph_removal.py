@@ -18,14 +18,20 @@ from querycloak.errors import InputError
 from querycloak.logs.query_log import NO_CODE, QueryLog
 from querycloak.methods.suppression._click_graph_kernels import disconnect
 from querycloak.progress import QUIET, Progress
+from querycloak.releases.kinds import with_kinds
 from querycloak.releases.publish import Evidence, publish_log
 from querycloak.releases.statement import PrivacyStatement
 from querycloak.releases.table import count_in, count_out, under_new_ids
 from querycloak.settings import Settings, setting
+from querycloak.texts.phrases import NOT_PUBLISHED, NOTHING, shared_texts
+from querycloak.texts.text_promises import covered_texts, exposed_texts, promised_texts
+from querycloak.texts.text_settings import TextSettings
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
     from querycloak.releases.release import LogRelease
 
@@ -33,23 +39,34 @@ __all__ = ["ClickGraphRemoval", "click_graph_removal"]
 
 
 @dataclass(frozen=True)
-class ClickGraphRemoval(Settings):
-    """Settings of `click-graph-removal`."""
+class _Clicks(Settings):
+    """What a click graph must have for a query to stay; a class of its own, so that these come first in the help."""
 
     k: int = setting(2, "leave out queries that led to fewer documents than this", minimum=1)
     sites: int = setting(2, "leave out queries whose documents come from fewer sites than this (Kp)", minimum=1)
-    min_query_users: int = setting(1, "leave out queries asked by fewer users than this; 1 keeps all", minimum=1)
+
+
+@dataclass(frozen=True)
+class ClickGraphRemoval(TextSettings, _Clicks):
+    """Settings of `click-graph-removal`. Its k counts documents, not people."""
 
 
 def click_graph_removal(
-    log: QueryLog, settings: ClickGraphRemoval, random: Randomness, progress: Progress = QUIET
+    log: QueryLog,
+    settings: ClickGraphRemoval,
+    random: Randomness,
+    progress: Progress = QUIET,
+    *,
+    concepts: ConceptLog,
+    taxonomy: Taxonomy,
 ) -> LogRelease:
     """Remove vulnerable queries, then queries until no two share a clicked document (density 0).
 
     In turn: queries that led to fewer than k documents; that hold the name of a site they led to; whose documents come
     from fewer than Kp sites; then, highest degree first, queries that share a clicked document with another. What is
     left is published with each user's queries under one new id, without clicks. Documents are the log's clicked URLs;
-    the paper had the search engine's result lists. `min_query_users` is ours.
+    the paper had the search engine's result lists. What is published of a query that is left is ours: by default the
+    part of it that many people share; the paper published it as it was (`as_in_paper`).
     """
     if log.url is None or log.urls is None or not (log.url != NO_CODE).any():
         raise InputError("click-graph-removal needs clicked URLs, the log has none. Use another method.")
@@ -64,14 +81,20 @@ def click_graph_removal(
     query_of_site, site = np.divmod(np.unique(query * len(hosts) + host[document]), len(hosts))
     named[query_of_site[_names_site(log.queries.gather(query_of_site), hosts.gather(site))]] = True
     few_sites = np.bincount(query_of_site, minlength=n) < settings.sites
-    rare = log.users_per_query() < settings.min_query_users
-    out = few_documents | named | few_sites | rare
+    shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
+    nothing = shared.kind == NOTHING  # what is not published does not join others
+    out = few_documents | named | few_sites | nothing
     joined = _joined(query, document, ~out)
 
     progress.start("publishing")
     event = log.event
     keep = np.flatnonzero(event & ~(out | joined)[log.query])
-    published, truth, _ = under_new_ids(log, log.user[keep], log.query[keep], random)
+    query = log.query[keep]
+    table = under_new_ids(log, log.user[keep], shared.text[query].astype(np.int32), random, queries=shared.words)
+    if settings.kinds == "column":
+        table = with_kinds(table, shared.kind[query])
+    counts = shared.counts(query)
+    counts.pop(NOT_PUBLISHED)
     statement = PrivacyStatement(
         method="click-graph-removal",
         settings=settings.to_json(),
@@ -79,17 +102,17 @@ def click_graph_removal(
         model="none",
         parameters={},
         unit="none",
-        text_users=settings.min_query_users,
-        covers=(),
+        **promised_texts(settings),
+        covers=covered_texts(settings, log),
         does_not_cover=(
             "all queries of a user that are left stay under one id: who knows some of them can find the rest",
-            "queries are published verbatim",
+            *exposed_texts(settings),
             "the number and the order of each user's queries are visible",
         ),
         randomness=random.describe(),
         new_ids=True,
         counts_in=count_in(log),
-        counts_out=count_out(published),
+        counts_out=count_out(table.log),
         dropped={"further clicks of a query": int((~event).sum())}
         | _by_reason(
             log.query[event],
@@ -97,13 +120,13 @@ def click_graph_removal(
                 f"led to fewer than {settings.k} documents": few_documents,
                 "holds the name of a site it led to": named,
                 f"documents from fewer than {settings.sites} sites": few_sites,
-                f"asked by fewer than {settings.min_query_users} users": rare,
+                NOT_PUBLISHED: nothing,
                 "shares a document with another query": joined,
             },
         ),
-        figures={"distinct queries left": int((~(out | joined)).sum())},
+        figures={"distinct queries left": int((~(out | joined)).sum()), **counts},
     )
-    return publish_log(published, statement, truth, Evidence(log))
+    return publish_log(table.log, statement, table.truth, Evidence(log, concepts=concepts, taxonomy=taxonomy))
 
 
 def _by_reason(query: npt.NDArray[np.int32], reasons: dict[str, npt.NDArray[np.bool_]]) -> dict[str, int]:

@@ -1,26 +1,35 @@
-"""Sweep, what naive publishers do: new ids, queries with personal identifiers and rare queries out. No guarantee."""
+"""Sweep: new ids, and of each query only what many people share. No guarantee.
+
+With `as_in_paper` it is what naive publishers do: new ids and nothing else.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from querycloak._version import __version__
 from querycloak.progress import QUIET, Progress
+from querycloak.releases.columns import ColumnSettings, KeptColumns
+from querycloak.releases.kinds import with_kinds
 from querycloak.releases.publish import Evidence, publish_log
 from querycloak.releases.statement import PrivacyStatement
 from querycloak.releases.table import count_in, count_out, under_new_ids
-from querycloak.settings import Settings, setting
-from querycloak.texts.identifiers import find_identifiers, what_was_searched
+from querycloak.settings import setting
+from querycloak.texts.phrases import NOT_PUBLISHED, NOTHING, shared_texts
+from querycloak.texts.text_promises import covered_texts, exposed_texts, promised_texts
+from querycloak.texts.text_settings import TextSettings
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
     from querycloak.releases.release import LogRelease
 
@@ -28,32 +37,42 @@ __all__ = ["Sweep", "sweep"]
 
 
 @dataclass(frozen=True)
-class Sweep(Settings):
+class Sweep(ColumnSettings, TextSettings):
     """Settings of `sweep`."""
 
-    min_query_users: int = setting(1, "leave out queries asked by fewer users than this; 1 keeps all", minimum=1)
-    identifiers: bool = setting(True, "leave out queries with mail, phone, card, social-security numbers or addresses")
     hash_tokens: bool = setting(False, "publish each word as a keyed hash; the key is thrown away")
 
 
-def sweep(log: QueryLog, settings: Sweep, random: Randomness, progress: Progress = QUIET) -> LogRelease:
-    """Put every user under a new id and drop the queries that look dangerous.
+def sweep(
+    log: QueryLog,
+    settings: Sweep,
+    random: Randomness,
+    progress: Progress = QUIET,
+    *,
+    concepts: ConceptLog,
+    taxonomy: Taxonomy,
+) -> LogRelease:
+    """Put every user under a new id; publish of each query what many people share.
 
-    One row is published per query event: the further rows of a query with several clicks hold nothing but clicks.
+    One row is published per query event, and with clicks one per click that is kept.
     """
     progress.start("sweeping", total=len(log.queries))
-    rare = log.users_per_query() < settings.min_query_users  # bool[distinct queries]
-    personal = np.zeros(len(log.queries), dtype=np.bool_)
-    if settings.identifiers:
-        personal = find_identifiers(log.queries) != 0
+    shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
     progress.advance(len(log.queries))
 
     event = log.event
-    is_personal = event & personal[log.query]
-    is_rare = event & ~is_personal & rare[log.query]
-    keep = np.flatnonzero(event & ~is_personal & ~is_rare)
-    words = _hash_tokens(log.queries, random) if settings.hash_tokens else log.queries
-    published, truth, used = under_new_ids(log, log.user[keep], log.query[keep], random, queries=words)
+    keep = np.flatnonzero(event & (shared.kind != NOTHING)[log.query])
+    query = log.query[keep]
+    words = _hash_tokens(shared.words, random) if settings.hash_tokens else shared.words
+    kept = KeptColumns.of(log, settings, settings.rule, shared.text, shared.words)
+    table = under_new_ids(
+        log, log.user[keep], shared.text[query].astype(np.int32), random, queries=words, rows=keep, kept=kept
+    )
+    if settings.kinds == "column":
+        table = with_kinds(table, shared.kind[query])
+    counts = shared.counts(log.query[event])
+    further = int((~event).sum()) - (len(table.log) - len(keep))  # those that are published are rows
+    dropped = {"further clicks of a query": further, NOT_PUBLISHED: counts.pop(NOT_PUBLISHED)}
     statement = PrivacyStatement(
         method="sweep",
         settings=settings.to_json(),
@@ -61,36 +80,40 @@ def sweep(log: QueryLog, settings: Sweep, random: Randomness, progress: Progress
         model="none",
         parameters={},
         unit="none",
-        text_users=settings.min_query_users,
-        identifiers_dropped=settings.identifiers,
-        covers=(),
-        does_not_cover=_does_not_cover(settings),
+        **promised_texts(settings),
+        **kept.promises,
+        covers=covered_texts(settings, log),
+        does_not_cover=(*_does_not_cover(settings), *kept.exposes),
         randomness=random.describe(),
         new_ids=True,
         counts_in=count_in(log),
-        counts_out=count_out(published),
-        dropped={
-            "further clicks of a query": int((~event).sum()),
-            "personal identifier": int(is_personal.sum()),
-            f"asked by fewer than {settings.min_query_users} users": int(is_rare.sum()),
-        },
+        counts_out=count_out(table.log),
+        dropped=dropped,
+        figures={**counts},
     )
-    readings = log.queries.gather(used) if settings.hash_tokens else None
-    return publish_log(published, statement, truth, Evidence(log, readings=readings))
+    readings = shared.words.gather(table.queries_used) if settings.hash_tokens else None
+    evidence = Evidence(log, readings=readings, concepts=concepts, taxonomy=taxonomy)
+    return publish_log(table.log, statement, table.truth, evidence)
 
 
 def _does_not_cover(settings: Sweep) -> tuple[str, ...]:
-    text = "words are published as keyed hashes; their frequencies can give them away"
+    hashed = ("words are published as keyed hashes; their frequencies can give them away",)
     return (
         "all queries of a user stay under one id: who knows some of a user's queries can find the rest",
-        text if settings.hash_tokens else "queries are published verbatim",
-        what_was_searched(identifiers=settings.identifiers),
+        *exposed_texts(settings),
+        *(hashed if settings.hash_tokens else ()),
         "the number and the order of each user's queries are visible",
     )
 
 
+_AS_LETTERS: Final = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
+
+
 def _hash_tokens(queries: pl.Series, random: Randomness) -> pl.Series:
-    """Replace each word by 12 hexadecimal digits of a keyed hash; equal words stay equal, the key is thrown away."""
+    """Replace each word by 12 letters, a keyed hash; equal words stay equal, the key is thrown away.
+
+    Letters, because some hashes in digits look like phone numbers, and whoever checks the release would find those.
+    """
     import polars as pl
 
     key = random.child("token key").words(4).tobytes()
@@ -98,7 +121,7 @@ def _hash_tokens(queries: pl.Series, random: Randomness) -> pl.Series:
 
     def token(word: str) -> str:
         if word not in known:
-            known[word] = hmac.new(key, word.encode(), hashlib.sha256).hexdigest()[:12]
+            known[word] = hmac.new(key, word.encode(), hashlib.sha256).hexdigest()[:12].translate(_AS_LETTERS)
         return known[word]
 
     return pl.Series([" ".join(token(w) for w in q.split() or [q]) for q in queries.to_list()], dtype=pl.String)

@@ -1,0 +1,1 @@
+"""Policies: rules of regulators and services, applied one after the other. Each rule is a file of its own."""
