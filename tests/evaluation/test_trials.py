@@ -52,7 +52,8 @@ def test_a_blind_run_with_a_budget_has_next_to_none(bench):
     assert bench.trials(release, 1).blind().release.statement.parameters["epsilon"] == 1e-9
 
 
-def test_a_ledger_is_neither_read_nor_spent(bench, tmp_path):
+def test_a_ledger_is_neither_read_nor_spent(bench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the statement names the ledger without its folder
     ledger = tmp_path / "ledger"
     settings = {"epsilon": 5.0, "per_user_queries": 10, "ledger": str(ledger)}
     release = bench.anonymize("semantic-dp", seed=1, **settings)
