@@ -65,6 +65,12 @@ def test_precision_and_recall_on_texts_that_changed_no_rule():
         "karen (hartwell)",
         '"karen" hartwell',
         "photos/karen/hartwell",
+        "[karen] hartwell",
+        "{karen} hartwell",
+        "karen*hartwell",
+        "karen:hartwell",
+        "karen;hartwell",
+        "name=karen=hartwell",
         "www.karen-hartwell.com",
     ],
 )
