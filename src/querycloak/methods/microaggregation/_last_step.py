@@ -165,9 +165,7 @@ def _phrase_is_about(
     of_unit = text[asked.unit_event]
     phrase = kind[asked.unit_event] == PHRASE
     pair = asked.unit_concept * width + of_unit
-    once = np.unique(np.stack([pair[phrase], asked.unit_event[phrase]]), axis=1)[
-        0
-    ]  # a concept may be twice in an event
+    once, _ = np.unique(np.stack([pair[phrase], asked.unit_event[phrase]]), axis=1)  # a concept may be twice in it
     pairs, events = np.unique(once, return_counts=True)
     total = np.bincount(text[kind == PHRASE], minlength=width)
     alone = np.array([taxonomy.first_sense.get(word.lower(), NO_CODE) for word in words.to_list()], dtype=np.int64)
