@@ -71,11 +71,16 @@ def test_at_random_moments(folder, name):
         subprocess.run(command, cwd=folder, capture_output=True, check=True)
         length = time.monotonic() - begin
     before = names(folder)
-    for _ in range(3):
+    tried = 0
+    while tried < 3 or (not interrupted and tried < 12):
+        tried += 1
         for path in ("out.tsv", "out.parquet", "t.tsv"):
             (folder / path).unlink(missing_ok=True)
             (folder / f"{path}.statement.json").unlink(missing_ok=True)
-        code, errors, running = interrupt(folder, COMMANDS[name], random.uniform(START, max(0.9 * length, 2 * START)))
+        delay = random.uniform(START, max(0.9 * length, 2 * START))
+        code, errors, running = interrupt(folder, COMMANDS[name], delay)
+        if not running:  # what was timed on a busy machine takes less on a quiet one
+            length = min(length, delay)
         assert "Traceback" not in errors, errors
         assert code == 130 or (code == 0 and not running) or (code == 0 and "interrupted" not in errors), errors
         interrupted += code == 130
