@@ -18,8 +18,8 @@ class HandTrials:
     def without_held_out(self):
         return self._of(np.arange(len(self.bench.log.users)) % 5 != 0)
 
-    def half_of_people(self):
-        return self._of(np.arange(len(self.bench.log.users)) % 2 == 0)
+    def half_of_people(self, draw=0):
+        return self._of(np.arange(len(self.bench.log.users)) % 2 == draw % 2)
 
     def concepts_of(self, release):
         return self.bench.concepts_of(release)

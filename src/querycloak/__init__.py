@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from querycloak.api import (
         anonymize,
         attack,
+        audit,
         check,
         compare,
         describe_method,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         UnknownNameError,
         UserError,
     )
+    from querycloak.evaluation.audit_result import Audit
     from querycloak.evaluation.check import ReleaseCheck
     from querycloak.evaluation.comparison import Comparison
     from querycloak.evaluation.limits import Limits
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AttackResult",
+    "Audit",
     "Baseline",
     "Check",
     "CheckFailedError",
@@ -110,6 +113,7 @@ __all__ = [
     "__version__",
     "anonymize",
     "attack",
+    "audit",
     "check",
     "compare",
     "describe_method",
@@ -134,6 +138,7 @@ __all__ = [
 
 _HOME = {
     "AttackResult": "attacks.result",
+    "Audit": "evaluation.audit_result",
     "Baseline": "attacks.result",
     "Check": "catalog",
     "CheckFailedError": "errors",

@@ -24,6 +24,7 @@ import sys
 import types
 import typing
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import Any, Self, cast
 
 from querycloak.errors import ParameterError, UnknownNameError
@@ -57,10 +58,15 @@ def setting(
 
 def setting_type(owner: type[Settings], name: str) -> type:
     """Return the plain type of a field, `int` for `int | None` too."""
-    hint = typing.get_type_hints(owner)[name]
+    hint = _hints(cast("Any", owner))[name]
     if isinstance(hint, types.UnionType):
         hint = next(t for t in typing.get_args(hint) if t is not type(None))
     return cast("type", typing.get_origin(hint) or hint)
+
+
+@cache
+def _hints(owner: typing.Hashable) -> dict[str, Any]:
+    return typing.get_type_hints(owner)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sample_releases import distinct_log, release_of
@@ -14,6 +16,7 @@ from querycloak.evaluation.workbench import Workbench
 from querycloak.logs.query_log import QueryLog
 from querycloak.progress import QUIET
 from querycloak.randomness import Randomness
+from querycloak.releases.account import ADD_REMOVE, AccountLine
 
 LOG = distinct_log(users=120, queries=4)
 
@@ -55,6 +58,53 @@ def test_a_release_of_nonsense_leaks_nothing():
     whole, percent = attack(log, lambda part: release_of(part, [noise.queries.to_list()], [0]))
     assert whole.lift_low < 0.0 < whole.lift_high
     assert percent.low < 0.01 < percent.high
+
+
+class Counted(HandTrials):
+    """Draws people at random, and counts the draws."""
+
+    def __init__(self, bench, publish):
+        super().__init__(bench, publish)
+        self.drawn = []
+
+    def half_of_people(self, draw=0):
+        self.drawn.append(draw)
+        return self._of(np.random.default_rng(draw).random(len(self.bench.log.users)) < 0.5)
+
+
+def promised(release):
+    """Return the release as if it had been made with differential privacy."""
+    line = AccountLine(purpose="all", relation=ADD_REMOVE, epsilon=1.0)
+    return replace(release, statement=replace(release.statement, account=(line,)))
+
+
+@pytest.mark.parametrize(("people", "draws"), [(120, 20), pytest.param(2400, 20, marks=pytest.mark.slow)])
+def test_a_promise_of_differential_privacy_is_tried_in_many_draws(people, draws):
+    log = nonsense_log(people, queries=4, shared=lambda u: f"{'tea ' * (u % 3)}word{u % 11}")
+    bench = Workbench(log)
+    trials = Counted(bench, lambda part: all_alike(part, ["tea word1", "word2 word3", "tea word4", "word9"]))
+    parts = {"halves": bench.halves(1), "trials": trials, "concepts": bench.concepts, "taxonomy": bench.taxonomy}
+    whole, percent = membership(log, promised(as_it_is(log)), Randomness(1), QUIET, **parts)
+    assert trials.drawn == list(range(draws))
+    assert whole.details["draws of who is inside"] == draws
+    assert whole.rate == 0.0
+    assert whole.lift_high < 2.6 / (draws * min(people, 2000)) ** 0.5  # in one draw four times as much
+    assert percent.lift_high < 0.06
+
+
+def test_draws_that_publish_nothing_tell_nothing():
+    log = nonsense_log(120, queries=4)
+    bench = Workbench(log)
+    parts = {"halves": bench.halves(1), "concepts": bench.concepts, "taxonomy": bench.taxonomy}
+
+    class Every(Counted):
+        def half_of_people(self, draw=0):
+            trial = super().half_of_people(draw)
+            return trial if draw % 2 else replace(trial, release=release_of(trial.log, [], []))
+
+    release = promised(as_it_is(log))
+    whole, _ = membership(log, release, Randomness(1), QUIET, trials=Every(bench, as_it_is), **parts)
+    assert whole.rate == pytest.approx(0.5, abs=0.05)  # all is told in every other draw
 
 
 def test_half_of_those_inside_are_dropped():
@@ -123,7 +173,13 @@ def test_different_scores_are_brought_to_one_scale():
 
 
 @pytest.mark.parametrize(
-    "method", ["frequent-queries", pytest.param("self-adjusting", marks=pytest.mark.slow), "clump", "semantic-dp"]
+    "method",
+    [
+        "frequent-queries",
+        pytest.param("self-adjusting", marks=pytest.mark.slow),
+        "clump",
+        pytest.param("semantic-dp", marks=pytest.mark.slow),
+    ],
 )
 def test_every_kind_of_release(method):
     bench = Workbench(sample_log(users=40))

@@ -139,7 +139,7 @@ def test_outputs_never_overwrite_an_input_or_each_other(log, tmp_path):
     refused(querycloak("anonymize", beside, "-o", tmp_path / "o", "-m", "sweep"), "is also the input")
     ledger = tmp_path / "l.db"
     ledger.write_text("spent")
-    settings = ["-m", "semantic-dp", "--ledger", ledger, "--per-user-queries", 5]
+    settings = ["-m", "semantic-dp", "--ledger", ledger]
     refused(querycloak("anonymize", log, "-o", ledger, *settings), "is also the input")
     assert ledger.read_text() == "spent"
     assert not (tmp_path / "o").exists()

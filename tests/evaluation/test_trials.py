@@ -9,6 +9,7 @@ from samples import sample_log
 from querycloak.attacks.result import CannotAttackError
 from querycloak.evaluation.trials import NoTrials
 from querycloak.evaluation.workbench import Workbench
+from querycloak.releases.ledger import make_ledger
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,14 @@ def test_half_of_the_people(trials):
     assert trials.half_of_people().inside.sum() == 15
 
 
+def test_every_draw_is_another_half_and_comes_out_again(trials):
+    inside = np.stack([trials.half_of_people(draw).inside for draw in (0, 1, 2, 1)])
+    assert inside.sum(axis=1).tolist() == [15] * 4
+    assert len(np.unique(inside, axis=0)) == 3
+    assert inside[1].tolist() == inside[3].tolist()
+    assert trials.half_of_people(0) is trials.half_of_people(0)
+
+
 def test_the_later_half_of_each_log(bench, trials):
     later = trials.later_half().log
     known = bench.halves(1).known
@@ -55,7 +64,8 @@ def test_a_blind_run_with_a_budget_has_next_to_none(bench):
 def test_a_ledger_is_neither_read_nor_spent(bench, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # the statement names the ledger without its folder
     ledger = tmp_path / "ledger"
-    settings = {"epsilon": 5.0, "per_user_queries": 10, "ledger": str(ledger)}
+    make_ledger(ledger, log="sample", epsilon=5.0)
+    settings = {"epsilon": 5.0, "ledger": str(ledger), "ledger_log": "sample"}
     release = bench.anonymize("semantic-dp", seed=1, **settings)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     trial = bench.trials(release, 1).without_held_out()

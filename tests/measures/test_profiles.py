@@ -14,8 +14,10 @@ from samples import sample_log
 
 import querycloak as qc
 from querycloak.knowledge.taxonomy import Taxonomy
+from querycloak.knowledge.topics import read_topics
 from querycloak.logs.query_log import QueryLog
 from querycloak.mapping.concept_log import ConceptLog
+from querycloak.measures.paper_divergence import paper_divergence
 from querycloak.measures.profile_divergence import divergence_by_user, profile_divergence, topic_of_concept
 from querycloak.measures.unchanged import share_in_common, unchanged
 from querycloak.randomness import Randomness
@@ -108,3 +110,29 @@ def test_counts_of_a_histogram_weigh():
     release = qc.anonymize(log, "histogram-dp", seed=1, epsilon=1e6)
     found = qc.measure(log, release, names=["profile-divergence"])
     assert found[0].value == pytest.approx(0, abs=1e-12)
+
+
+TOPICAL = QueryLog.of(["a", "a", "b", "b", "c"], ["asthma", "tennis", "asthma", "boxing", "green tea"])
+
+
+def test_the_papers_divergence_is_over_its_19_topics():
+    """asthma is a respiratory disease, influenza a communicable one, tennis an athletic game; tea is in no topic."""
+    release = release_of(TOPICAL, [["asthma", "tennis"], ["influenza", "boxing"], ["tennis"]], [0, 1, 2])
+    (score,) = qc.measure(TOPICAL, release, names=["paper-divergence"])
+    assert (score.measure, score.better) == ("paper divergence", "lower")
+    assert score.details["users"] == 2, "who asked nothing in a topic has no profile"
+    taxonomy = qc.load_taxonomy()
+    topic = topic_of_concept(taxonomy, read_topics("paper", taxonomy).fine)
+    of = {w: int(topic[taxonomy.concept(w)]) for w in ("asthma", "influenza", "tennis", "boxing")}
+    assert min(of.values()) >= 0
+    assert of["asthma"] != of["influenza"]
+    assert score.value == pytest.approx((0 + 0.5) / 2)
+
+
+def test_the_papers_divergence_says_nothing_without_its_topics():
+    log = QueryLog.of(["a"], ["green tea"])
+    release = release_of(log, [["green tea"]], [0])
+    assert qc.measure(log, release, names=["paper-divergence"]) == []
+    none = ConceptLog(*(np.zeros(0, dtype=np.int32) for _ in range(4)))
+    needs = {"concepts": none, "release_concepts": none, "taxonomy": TREE}
+    assert paper_divergence(log, release, Randomness(0), **needs) == []

@@ -49,4 +49,32 @@ CLAIMING = [
         "round(n)",
         "attacks/test_clustered.py::test_queries_that_are_right_together_count_as_one",
     ),
+    fault(
+        "membership: draws of the same people count as other people",
+        "attacks/roc.py",
+        "part = worth(pulls)",
+        "part = 1.0",
+        "attacks/test_roc.py::test_intervals_over_draws_are_as_wide_as_people_differ",
+    ),
+    fault(
+        "membership: every draw is the same half",
+        "evaluation/trials.py",
+        "child(name).permutation",
+        'child("").permutation',
+        "evaluation/test_trials.py::test_every_draw_is_another_half_and_comes_out_again",
+    ),
+    fault(
+        "membership: one draw is enough for differential privacy",
+        "attacks/membership.py",
+        "if release.statement.account and len(people) else 1",
+        "if False else 1",
+        "attacks/test_membership.py::test_a_promise_of_differential_privacy_is_tried_in_many_draws[120-20]",
+    ),
+    fault(
+        "shape: few people are enough for differential privacy",
+        "attacks/shape.py",
+        "promised = PROMISED if release.statement.account else 0",
+        "promised = 0",
+        "attacks/test_shape_samples.py::test_a_promise_of_differential_privacy_is_tried_on_more_people",
+    ),
 ]

@@ -7,6 +7,8 @@ that a test fails on it: `python tests/mutation/run.py NAME`.
 
 from __future__ import annotations
 
+from mutation.accountant_faults import ACCOUNTANT
+from mutation.audit_faults import AUDIT
 from mutation.claiming_faults import CLAIMING
 from mutation.class_faults import CLASSES
 from mutation.column_faults import COLUMNS
@@ -16,11 +18,15 @@ from mutation.gate_faults import GATE
 from mutation.identifier_faults import IDENTIFIERS
 from mutation.laststep_faults import LAST_STEP
 from mutation.linking_faults import LINKING
+from mutation.outside_budget_faults import OUTSIDE_BUDGET
 from mutation.phrase_faults import PHRASES
 from mutation.policy_faults import POLICY
 from mutation.recount_faults import RECOUNTS
 from mutation.report_faults import REPORTS
+from mutation.semanticdp_faults import SEMANTIC_DP
+from mutation.setunion_faults import SET_UNION
 from mutation.stream_text_faults import STREAM_TEXTS
+from mutation.synthetic_faults import SYNTHETIC
 from mutation.task_faults import TASKS
 from mutation.verdict_faults import VERDICTS
 
@@ -35,11 +41,11 @@ FEW = f"{MICRO}/test_microaggregation.py::test_fewer_users_than_k_are_refused_wi
 CLUMP = "methods/generalization/test_clump_kernels.py"
 PARTITION = "methods/generalization/test_partition_kernels.py::test_partition_like_the_reference"
 COMPOSITION = "methods/dp/test_composition.py"
+EVENT_FILES = "methods/dp/test_event_files.py"
 ENGINE = "methods/stream/test_stream_engine.py"
 RULES = f"{ENGINE}::test_the_four_rules"
 EVENTS = "logs/test_query_log.py"
 NEW_IDS = "releases/test_new_ids.py"
-LEDGER = "releases/test_ledger.py"
 VERIFY = "releases/test_verify.py"
 FILES = "releases/test_release_files.py"
 SIGNING = "releases/test_signing.py"
@@ -151,41 +157,41 @@ DP = [
     fault(
         "frequent-queries: all of epsilon for the choice",
         "methods/dp/frequent_queries.py",
-        "epsilon=to_choose.use()",
-        "epsilon=settings.epsilon",
+        "choose_queries(counts, d, to_choose, random)",
+        "choose_queries(counts, d, Budget(settings.epsilon, settings.delta).take('', delta=settings.delta), random)",
         f"{COMPOSITION}::test_a_table_spends_its_budget_once",
     ),
     fault(
         "frequent-queries: all of epsilon for the counts",
         "methods/dp/frequent_queries.py",
-        "epsilon=to_count.use()",
-        "epsilon=settings.epsilon",
+        "count_queries(counts, chosen, d, to_count, random)",
+        "count_queries(counts, chosen, d, Budget(settings.epsilon).take(''), random)",
         f"{COMPOSITION}::test_choice_and_counts_have_the_noise_of_the_proof",
     ),
     fault(
         "frequent-queries: a threshold one too low",
-        "methods/dp/frequent_queries.py",
+        "methods/dp/_korolova.py",
         "noisy >= least]",
         "noisy >= least - 1]",
         f"{COMPOSITION}::test_a_query_is_chosen_at_the_threshold_and_not_below",
     ),
     fault(
         "frequent-queries: delta for one query only",
-        "methods/dp/frequent_queries.py",
+        "methods/dp/_korolova.py",
         "math.log(d / delta)",
         "math.log(1 / delta)",
         "methods/dp/test_frequent_queries.py::test_threshold_keeps_delta_and_is_never_below_the_published_one",
     ),
     fault(
         "frequent-queries: one query more of each user",
-        "methods/dp/frequent_queries.py",
-        "np.full(len(log.users), settings.per_user,",
-        "np.full(len(log.users), settings.per_user + 1,",
+        "methods/dp/_korolova.py",
+        "np.full(len(log.users), d,",
+        "np.full(len(log.users), d + 1,",
         f"{COMPOSITION}::test_no_user_moves_the_counts_by_more_than_the_noise_is_made_for",
     ),
     fault(
         "frequent-queries: counts with the noise of the choice",
-        "methods/dp/frequent_queries.py",
+        "methods/dp/_korolova.py",
         'random.child("counts")',
         'random.child("choice")',
         f"{COMPOSITION}::test_a_table_spends_its_budget_once",
@@ -193,52 +199,9 @@ DP = [
     fault(
         "frequent-queries: exact counts in the statement",
         "methods/dp/frequent_queries.py",
-        "counts_in={} if table else count_in(log)",
-        "counts_in=count_in(log)",
+        "counts_in={},",
+        "counts_in=count_in(log),",
         "contract/test_methods.py::test_the_statement_counts_what_is_there",
-    ),
-    fault(
-        "semantic-dp: epsilon for each query",
-        "methods/dp/semantic_dp.py",
-        "settings.epsilon / np.bincount(user, minlength=users)[user]",
-        "np.full(len(user), settings.epsilon)",
-        f"{COMPOSITION}::test_the_draws_of_every_user_add_up_to_at_most_epsilon",
-    ),
-    fault(
-        "semantic-dp: epsilon for each of a number of queries",
-        "methods/dp/semantic_dp.py",
-        "settings.epsilon / settings.per_user_queries",
-        "float(settings.epsilon)",
-        f"{COMPOSITION}::test_the_draws_of_every_user_add_up_to_at_most_epsilon",
-    ),
-    fault(
-        "semantic-dp: shares are rounded up",
-        "methods/dp/semantic_dp.py",
-        "np.nextafter(share, 0.0)",
-        "np.nextafter(share, 9.0)",
-        f"{COMPOSITION}::test_the_draws_of_every_user_add_up_to_at_most_epsilon",
-        "methods/dp/test_semantic_dp.py::test_draws_of_a_user_never_add_up_to_more_than_epsilon",
-    ),
-    fault(
-        "semantic-dp: weights with all of epsilon",
-        "methods/dp/_semantic_dp_mechanism.py",
-        "weigh(self.cells.loss, epsilon / 2,",
-        "weigh(self.cells.loss, epsilon,",
-        "methods/dp/test_semantic_dp_mechanism.py::test_no_pair_of_inputs_differs_by_more_than_epsilon",
-    ),
-    fault(
-        "semantic-dp: draws with all of epsilon",
-        "methods/dp/_semantic_dp_kernels.py",
-        "weigh(cells.loss, e / 2.0, s)",
-        "weigh(cells.loss, e, s)",
-        "methods/dp/test_semantic_dp_mechanism.py::test_a_few_draws_follow_the_formula",
-    ),
-    fault(
-        "semantic-dp: a query of more units than are left",
-        "methods/dp/_contribution_kernels.py",
-        "<= rest[user[i]]",
-        "<= rest[user[i]] + 1",
-        "methods/dp/test_semantic_dp.py::test_taking_what_fits",
     ),
     fault(
         "histogram-dp: half of the sensitivity",
@@ -283,7 +246,7 @@ PEOPLE = [
         "logs/query_log.py",
         'order = np.argsort(self.user, kind="stable")',
         "order = np.arange(n)",
-        f"{COMPOSITION}::test_click_rows_between_those_of_others_do_not_move_their_counts",
+        f"{EVENT_FILES}::test_a_user_in_between_moves_nothing_by_more_than_the_noise_is_made_for",
     ),
     fault("ids: an id of the log is drawn", "randomness.py", "if text not in avoid:", "if text:", "test_randomness.py"),
     fault(
@@ -330,46 +293,6 @@ PEOPLE = [
         "writing(path, mode=PRIVATE)",
         "writing(path)",
         f"{FILES}::TestTruth",
-    ),
-]
-
-LEDGERS = [
-    fault(
-        "ledger: one draw more than is left",
-        "releases/ledger.py",
-        "(taken > self._draws - before)",
-        "(taken > self._draws - before + 1)",
-        LEDGER,
-    ),
-    fault(
-        "ledger: what was spent is forgotten",
-        "releases/ledger.py",
-        "take(self._draws - before)",
-        "take(self._draws + 0 * before)",
-        LEDGER,
-    ),
-    fault(
-        "ledger: the charge is not added",
-        "releases/ledger.py",
-        "(before + taken).tolist()",
-        "np.maximum(before, taken).tolist()",
-        LEDGER,
-    ),
-    fault("ledger: a failure keeps half", "releases/ledger.py", '"ROLLBACK"', '"COMMIT"', LEDGER),
-    fault(
-        "ledger: the file allows one draw more",
-        "releases/ledger.py",
-        "INSERT ON spent WHEN NEW.draws > (SELECT draws FROM budget)",
-        "INSERT ON spent WHEN NEW.draws > 1 + (SELECT draws FROM budget)",
-        LEDGER,
-    ),
-    fault("ledger: the file gives back", "releases/ledger.py", " OR NEW.draws < OLD.draws", "", LEDGER),
-    fault(
-        "ledger: users without the key",
-        "releases/ledger.py",
-        "blake2b(user.encode(), key=self._key,",
-        "blake2b(user.encode(),",
-        LEDGER,
     ),
 ]
 
@@ -562,8 +485,10 @@ FAULTS: list[Fault] = [
     *GROUPS,
     *TEXTS,
     *DP,
+    *SET_UNION,
+    *SYNTHETIC,
     *PEOPLE,
-    *LEDGERS,
+    *ACCOUNTANT,
     *STREAM,
     *CHECKS,
     *INPUT,
@@ -582,5 +507,8 @@ FAULTS: list[Fault] = [
     *PHRASES,
     *LAST_STEP,
     *POLICY,
+    *SEMANTIC_DP,
+    *AUDIT,
+    *OUTSIDE_BUDGET,
 ]
 """All of them."""

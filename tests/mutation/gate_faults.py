@@ -79,14 +79,6 @@ GATE: list[Fault] = [
     ),
     fault("budget: a share is used twice", BUDGET, "if self.used:", "if self.used is None:", SHARES),
     fault(
-        "budget: shares do not add up",
-        BUDGET,
-        "epsilon + Fraction(share.epsilon) >",
-        "Fraction(share.epsilon) >",
-        SHARES,
-    ),
-    fault("budget: delta does not add up", BUDGET, "delta + Fraction(share.delta) >", "0 >", SHARES),
-    fault(
         "budget: the cheapest user counts",
         BUDGET,
         "max(costs,",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import pickle
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -24,6 +23,7 @@ from querycloak.methods.microaggregation import plain_microaggregation as groupi
 from querycloak.methods.suppression import click_graph_removal as removing
 from querycloak.methods.suppression import sweep as sweeping
 from querycloak.randomness import Randomness
+from querycloak.releases.account import AccountLine
 from querycloak.releases.budget import Budget
 from querycloak.releases.checks import check_departures
 from querycloak.releases.classes import class_sizes
@@ -150,10 +150,27 @@ class TestDifferentialPrivacy:
             with pytest.raises(GateError, match="differential privacy is promised, and no"):
                 self.publish(budget=budget)
 
+    def test_a_share_that_no_mechanism_used(self):
+        budget = self.spent(0.25)
+        budget.take("counts", fraction=0.25)
+        with pytest.raises(GateError, match="never used: counts"):
+            self.publish(budget=budget)
+
     @pytest.mark.parametrize("field", ["counts_in", "dropped", "figures"])
     def test_an_exact_count_in_the_statement(self, field):
         with pytest.raises(GateError, match="exact counts of the log"):
             self.publish(budget=self.spent(0.5), **{field: {"rows": 3}})
+
+    def test_an_exact_count_among_the_numbers_of_the_model(self):
+        numbers = {"epsilon": 1.0, "delta": 0.1, "threshold of queries": 3.0, "deviation of the noise": 2.0}
+        assert self.publish(budget=self.spent(0.5), parameters=numbers).passed
+        with pytest.raises(GateError, match="no bound and no setting"):
+            self.publish(budget=self.spent(0.5), parameters={**numbers, "users": 3.0})
+
+    @pytest.mark.parametrize("model", ["epsilon-differential privacy", "Differentially private"])
+    def test_a_promise_in_words_alone(self, model):
+        with pytest.raises(GateError, match="in words"):
+            self.publish(model=model, parameters={}, counts_in={"rows": 3})
 
     @pytest.mark.parametrize(
         "column", [{"time": np.array([1])}, {"extra": pl.DataFrame({"count": [3], "city": ["y"]})}]
@@ -161,6 +178,30 @@ class TestDifferentialPrivacy:
     def test_a_kept_column(self, column):
         with pytest.raises(GateError, match=r"published as they were: (time|city)"):
             self.publish(table=replace(self.COUNTS, **column), budget=self.spent(0.5))
+
+    def test_counts_with_digits_after_the_point(self):
+        """Noise on numbers of floating point can be told from its last digits."""
+        counts = replace(self.COUNTS, extra=pl.DataFrame({"count": [3.25]}))
+        with pytest.raises(GateError, match="no whole numbers"):
+            self.publish(table=counts, budget=self.spent(0.5))
+
+    def test_the_account_is_that_of_the_budget(self):
+        budget = self.spent(0.25, 0.25)
+        false = AccountLine(purpose="little", relation="add-remove", epsilon=0.01)
+        release = self.publish(budget=budget, account=(false,))
+        assert release.statement.account == budget.lines != ()
+        assert release.passed
+        assert (
+            publish_log(table(["tea"], ["tea"]), statement(account=(false,)), truth(2), EVIDENCE).statement.account
+            == ()
+        )
+
+    def test_a_ledger_that_was_not_charged(self):
+        budget = self.spent(0.5)
+        with pytest.raises(GateError, match="nothing was charged"):
+            self.publish(budget=budget, settings={"ledger": "l.db"})
+        budget.closed = True
+        assert self.publish(budget=budget, settings={"ledger": "l.db"}).passed
 
     def test_a_mapping_learned_from_the_log(self):
         with pytest.raises(GateError, match="learned from the log"):
@@ -383,13 +424,18 @@ class TestMethodsMadeWrong:
             assert "are ids of the log" in self.refused(tmp_path, method)
 
     def test_double_spending(self, tmp_path, monkeypatch):
-        right = Budget.take
+        right, right_rho = Budget.take, Budget.take_rho
 
         def whole(self, purpose, *, fraction=1.0, delta=0.0):
             return right(self, purpose, fraction=1.0, delta=delta)
 
+        def whole_rho(self, purpose, *, fraction=1.0):
+            return right_rho(self, purpose, fraction=1.0)
+
         monkeypatch.setattr(Budget, "take", whole)
-        assert "budget is spent" in self.refused(tmp_path, "frequent-queries")
+        monkeypatch.setattr(Budget, "take_rho", whole_rho)
+        for choose in ("sips", "gaussian", "korolova"):
+            assert "budget is spent" in self.refused(tmp_path, "frequent-queries", choose=choose)
 
     def test_an_identifier(self, tmp_path, monkeypatch):
         monkeypatch.setattr(phrases, "find_identifiers", lambda texts: np.zeros(len(texts), np.uint8))
@@ -425,7 +471,7 @@ class TestMethodsMadeWrong:
 def test_a_share_is_used_once_and_the_account_is_exact():
     budget = Budget(0.3)
     first, second = budget.take("a", fraction=0.1), budget.take_rest("b")
-    assert budget.spent[0] <= Fraction(0.3)
+    assert budget.total()[0] <= 0.3
     assert (first.use(), second.use()) == pytest.approx((0.03, 0.27))
     with pytest.raises(GateError, match="used twice"):
         first.use()
@@ -441,7 +487,7 @@ def test_a_share_is_used_once_and_the_account_is_exact():
 def test_draws_cost_what_the_most_expensive_user_costs():
     budget = Budget(1.0)
     budget.take_draws("draws", np.array([2, 4]), np.array([0.5, 0.125]))
-    assert float(budget.spent[0]) == 1.0
+    assert budget.total()[0] == 1.0
     with pytest.raises(GateError):
         Budget(1.0).take_draws("draws", np.array([3]), np.array([1 / 3 + 1e-16]))
     Budget(1.0).take_draws("draws", np.zeros(0, np.int64), np.zeros(0))

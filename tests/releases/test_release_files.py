@@ -143,8 +143,8 @@ class TestRefused:
 
     def test_later_version(self, path):
         file = json.loads(statement_path(path).read_text())
-        statement_path(path).write_text(json.dumps({**file, "version": 5}))
-        with pytest.raises(InputError, match="this QueryCloak reads version 2 to 4"):
+        statement_path(path).write_text(json.dumps({**file, "version": 6}))
+        with pytest.raises(InputError, match="this QueryCloak reads version 2 to 5"):
             read_statement(path)
 
 

@@ -43,6 +43,23 @@ VERSION_3 = (
 )
 """What version 3 wrote for that table; never to be made again by newer code."""
 
+VERSION_4 = (
+    '{"version": 4, "kind": "log", "statement": {"method": "example", "settings": {"k": 2, "mode": "x", "limi'
+    't": null}, "version": "0.0", "model": "none", "parameters": {"k": 2.0}, "unit": "none", "text_users": 1,'
+    ' "parts": false, "identifiers_dropped": false, "time_grain": "", "click_users": 0, "covers": [], "does_n'
+    'ot_cover": ["queries are published as they were"], "assumptions": [], "randomness": "seed 1", "new_ids":'
+    ' true, "ids": "person", "columns": ["user", "query"], "command": "querycloak anonymize log.tsv", "input_'
+    'commitment": "no commitment: no truth file was kept", "counts_in": {"rows": 3}, "counts_out": {"rows": 3'
+    '}, "dropped": {"rare queries": 0}, "figures": {"loss": 0.25}}, "form": {"format": "tsv", "columns": [{"n'
+    'ame": "user", "role": "user", "kind": "text", "null": false, "path": []}, {"name": "query", "role": "que'
+    'ry", "kind": "text", "null": false, "path": []}], "header": true, "compression": "", "time_format": "%Y-'
+    '%m-%d %H:%M:%S", "line_end": "\\n", "last_line_end": true, "bom": false, "quoting": "needed", "json_space'
+    's": false, "json_ascii": false}, "release_sha256": "ee698775de72887e5cf9d69e17ab4860b80f4e4c7738bfa184bf'
+    'cdc2e72a13df", "digest": "f2ba7376c20c3bfe2dd0339c182e24d0355746000f1e7559dc4521a599e8dad5", "signature"'
+    ": null}"
+)
+"""What version 4 wrote for that table; never to be made again by newer code."""
+
 
 @pytest.fixture
 def path(tmp_path):
@@ -79,6 +96,7 @@ def test_version_2_fails_under_a_public_key(path, tmp_path):
         lambda file: {**file, "signature": None},
         lambda file: {**file, "version": 3},
         lambda file: {**file, "version": 4},
+        lambda file: {**file, "version": 5},
     ],
 )
 def test_version_2_that_was_edited_is_refused(path, change):
@@ -87,10 +105,10 @@ def test_version_2_that_was_edited_is_refused(path, change):
         read_statement(path)
 
 
-@pytest.mark.parametrize("version", [1, 5])
+@pytest.mark.parametrize("version", [1, 6])
 def test_other_versions_are_refused(path, version):
     statement_path(path).write_text(json.dumps({**json.loads(VERSION_2), "version": version}))
-    with pytest.raises(InputError, match="this QueryCloak reads version 2 to 4"):
+    with pytest.raises(InputError, match="this QueryCloak reads version 2 to 5"):
         read_statement(path)
 
 
@@ -105,5 +123,19 @@ def test_version_3_is_read_and_has_no_parts_of_queries(path):
 def test_version_3_with_a_later_field_is_refused(path, parts):
     file = json.loads(VERSION_3)
     statement_path(path).write_text(json.dumps({**file, "statement": {**file["statement"], "parts": parts}}))
+    with pytest.raises(InputError, match="edited after it was written"):
+        read_statement(path)
+
+
+def test_version_4_is_read_and_has_no_account(path):
+    statement_path(path).write_text(VERSION_4)
+    statement = read_statement(path)
+    assert (statement.ids, statement.account) == ("person", ())
+    assert qc.verify(path)[1].holds is True
+
+
+def test_version_4_with_an_account_is_refused(path):
+    file = json.loads(VERSION_4)
+    statement_path(path).write_text(json.dumps({**file, "statement": {**file["statement"], "account": []}}))
     with pytest.raises(InputError, match="edited after it was written"):
         read_statement(path)

@@ -67,3 +67,17 @@ def test_without_the_log_people_are_not_counted():
     open_points = [f.check for f in verify_release(release) if f.holds is None]
     assert "every published text is of at least 5 people" in open_points
     assert "every published click is of at least 5 people" in open_points
+
+
+@pytest.mark.parametrize("method", ["frequent-queries", "semantic-dp", "histogram-dp"])
+def test_the_account_is_added_up_again(method):
+    release = BENCH.anonymize(method, epsilon=2.0, seed=1, **({"domain": "all"} if method == "histogram-dp" else {}))
+    statement = release.statement
+    assert states(release) == {}
+    checks = [f.check for f in verify_release(release, LOG) if f.check.startswith("the account")]
+    assert len(checks) == 1
+    less = {**statement.parameters, "epsilon": 1.9}
+    assert [c[:11] for c in states(release, parameters=less)] == ["the account"]
+    line = statement.account[0]
+    more = replace(line, epsilon=2 * line.epsilon, rho=2 * line.rho)
+    assert [c[:11] for c in states(release, account=(more, *statement.account[1:]))] == ["the account"]

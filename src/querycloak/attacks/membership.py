@@ -4,6 +4,9 @@ A random half of the people goes into a further release, the other half stays ou
 everybody's log, in and out, and asks of each how well it fits the release. What went in are whole logs, so what he
 knows of the people inside is part of it.
 
+Differential privacy promises that little can be told, and one draw of halves over 1,000 people cannot show it: where
+nothing is to be told, the interval still reaches to 7 points. So a release with such a promise is drawn several times.
+
 He tries a few scores and keeps the one that tells best on people whose answer he knows; it is then counted on others.
 Each half of the people chooses for the other half, so everybody is counted once, and nobody by a score that was chosen
 on him.
@@ -19,14 +22,14 @@ import numpy.typing as npt
 from querycloak.arrays.ragged import CountedRows
 from querycloak.attacks.interval import NOTHING, rated_result
 from querycloak.attacks.result import Baseline, CannotAttackError, NothingToAttackError
-from querycloak.attacks.roc import area, area_interval, true_positives
+from querycloak.attacks.roc import area, mean_area_interval, true_positives, worth
 from querycloak.attacks.similarity import Similarity
 from querycloak.attacks.targets import events_of, sample, sampled
 from querycloak.logs.query_log import NO_CODE
 
 if TYPE_CHECKING:
     from querycloak.attacks.halves import Halves
-    from querycloak.attacks.interval import Float64s
+    from querycloak.attacks.interval import Float64s, Interval
     from querycloak.attacks.result import AttackResult
     from querycloak.attacks.trials import Trials
     from querycloak.knowledge.taxonomy import Taxonomy
@@ -43,6 +46,10 @@ FALSE_POSITIVES: Final = 0.01
 FEWEST: Final = 2
 """People inside, and people outside, that each half of the people must have."""
 COSINES_AT_ONCE: Final = 1 << 24
+ENOUGH: Final = 40_000
+"""Answers, over all draws, that differential privacy is judged by: where nothing can be told, 2 AUC - 1 is then known
+to about 1 point."""
+MOST_DRAWS: Final = 20
 
 Bools = npt.NDArray[np.bool_]
 
@@ -61,24 +68,31 @@ def membership(
     """Tell people inside a further release from people outside: 2 AUC - 1, and true positives at 1 % false ones."""
     there = np.flatnonzero(events_of(halves.known) >= 1)
     people = sample(there, random)
-    trial = trials.half_of_people()
-    if len(trial.release.log) == 0:
+    draws = min(-(-ENOUGH // len(people)), MOST_DRAWS) if release.statement.account and len(people) else 1
+    score, inside = np.zeros((draws, len(people))), np.zeros((draws, len(people)), dtype=np.bool_)
+    found: list[dict[str, float]] = []  # the area of each score in each draw
+    for draw in range(draws):
+        trial = trials.half_of_people(draw)
+        inside[draw] = is_in = trial.inside[people]
+        _check_sides(is_in)
+        if draw == 0:
+            progress.start("attack: membership", total=draws)
+        progress.advance()
+        if len(trial.release.log) == 0:  # nothing can be told: all scores are 0
+            continue
+        shown = trials.concepts_of(trial.release)
+        similarity = Similarity.of(log, trial.release, concepts=concepts, release_concepts=shown, taxonomy=taxonomy)
+        scores = _cosines(similarity, halves.known, people)
+        scores |= _texts(halves.known, trial.release, trials.askers_of(trial), people)
+        found.append({name: area(s[is_in], s[~is_in]) for name, s in scores.items()})
+        score[draw] = _cross_chosen(np.stack(list(scores.values())), is_in, random)
+    if not found:
         raise NothingToAttackError("nothing of half of the people would be published")
-    inside = trial.inside[people]
-    if min(inside.sum(), (~inside).sum()) < 2 * FEWEST:
-        raise CannotAttackError(
-            f"it takes {2 * FEWEST} people with two queries or more in the further release, and as many outside"
-        )
-    progress.start("attack: membership")
-    shown = trials.concepts_of(trial.release)
-    similarity = Similarity.of(log, trial.release, concepts=concepts, release_concepts=shown, taxonomy=taxonomy)
-    scores = _cosines(similarity, halves.known, people)
-    scores |= _texts(halves.known, trial.release, trials.askers_of(trial), people)
-    score = _cross_chosen(np.stack(list(scores.values())), inside, random)
     a, b = score[inside], score[~inside]
-    middle, low, high = _no_worse_than_guessing(*area_interval(a, b))
+    middle, low, high = _no_worse_than_guessing(*mean_area_interval(score, inside))
     details = {"people inside": float(len(a)), "people outside": float(len(b)), **sampled(len(people), len(there))}
-    details |= {f"2 AUC - 1 of {name}": 2 * area(s[inside], s[~inside]) - 1 for name, s in scores.items()}
+    details |= {"draws of who is inside": float(draws)} if draws > 1 else {}
+    details |= {f"2 AUC - 1 of {name}": 2 * float(np.mean([each[name] for each in found])) - 1 for name in found[0]}
     guess = Baseline(kind="guessing", rate=FALSE_POSITIVES, low=FALSE_POSITIVES, high=FALSE_POSITIVES, targets=0)
     return [
         rated_result(
@@ -86,7 +100,7 @@ def membership(
             risk="membership", knows=halves.which, unit="person", baseline=NOTHING, details=details,
         ),
         rated_result(
-            "membership, 1 % false positives", true_positives(a, b, FALSE_POSITIVES), len(people), release,
+            "membership, 1 % false positives", _at_one_percent(score, inside), len(people), release,
             question="inference", risk="membership at 1 %", knows=halves.which, unit="person", baseline=guess,
             details={
                 "people inside": float(len(a)),
@@ -96,6 +110,22 @@ def membership(
             },
         ),
     ]  # fmt: skip
+
+
+def _check_sides(inside: Bools) -> None:
+    """Check that there are enough people on both sides; inside: bool[people]."""
+    if min(inside.sum(), (~inside).sum()) < 2 * FEWEST:
+        raise CannotAttackError(
+            f"it takes {2 * FEWEST} people with two queries or more in the further release, and as many outside"
+        )
+
+
+def _at_one_percent(score: Float64s, inside: Bools) -> Interval:
+    """Return the true positives at 1 % false ones over all draws; both: [draws, people]."""
+    a, b = score[inside], score[~inside]
+    above = score > np.quantile(b, 1 - FALSE_POSITIVES)
+    pull = np.where(inside, (above - above[inside].mean()) / len(a), (above - above[~inside].mean()) / len(b))
+    return true_positives(a, b, FALSE_POSITIVES, worth(pull))
 
 
 def _no_worse_than_guessing(middle: float, low: float, high: float) -> tuple[float, float, float]:

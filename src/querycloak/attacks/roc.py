@@ -14,26 +14,68 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from querycloak.statistics import wilson
 
 if TYPE_CHECKING:
     from querycloak.attacks.interval import Float64s, Interval
 
-__all__ = ["Roc", "area", "area_interval", "true_positives"]
+__all__ = ["Roc", "area", "area_interval", "mean_area_interval", "true_positives", "worth"]
+
+Bools = npt.NDArray[np.bool_]
 
 
 def area(inside: Float64s, outside: Float64s) -> float:
     """Return the chance that somebody inside has a higher score than somebody outside; equal scores count half."""
     if len(inside) == 0 or len(outside) == 0:
         return 0.5
-    ordered = np.sort(outside)
-    below, up_to = np.searchsorted(ordered, inside, "left"), np.searchsorted(ordered, inside, "right")
-    return float((below + up_to).sum() / (2 * len(inside) * len(outside)))
+    return float(_shares_below(inside, outside).mean())
+
+
+def _shares_below(scores: Float64s, others: Float64s) -> Float64s:
+    """float64[scores]: the share of the others that have a lower score; equal scores count half."""
+    ordered = np.sort(others)
+    below, up_to = np.searchsorted(ordered, scores, "left"), np.searchsorted(ordered, scores, "right")
+    return np.asarray((below + up_to) / (2 * len(others)), dtype=np.float64)
 
 
 def area_interval(inside: Float64s, outside: Float64s) -> Interval:
-    """Return the area with its 95 % interval.
+    """Return the area with its 95 % interval."""
+    return _newcombe(area(inside, outside), len(inside), len(outside))
+
+
+def mean_area_interval(scores: Float64s, inside: Bools) -> Interval:
+    """Return the mean area over several draws of who is inside, with its 95 % interval; both: [draws, people].
+
+    The people are the same in all draws. Where what they score depends on who they are, more draws tell little more:
+    see `worth`.
+    """
+    areas, pulls = [], np.zeros(scores.shape)  # how far each person pulls the area of a draw from its mean
+    for score, is_in, pull in zip(scores, inside, pulls, strict=True):
+        if not is_in.any() or is_in.all():
+            return 0.5, 0.0, 1.0
+        a, b = score[is_in], score[~is_in]
+        areas.append(area(a, b))
+        pull[is_in] = (_shares_below(a, b) - areas[-1]) / len(a)
+        pull[~is_in] = (1 - _shares_below(b, a) - areas[-1]) / len(b)
+    part = worth(pulls)
+    return _newcombe(float(np.mean(areas)), part * int(inside.sum()), part * int((~inside).sum()))
+
+
+def worth(deviations: Float64s) -> float:
+    """Return which share of all values counts as independent ones; deviations from the mean: float64[draws, people].
+
+    1 where the draws of a person have nothing in common, 1 / draws where they are all the same (Kish 1965, the design
+    effect of clusters: here the draws of one person).
+    """
+    alone, together = float((deviations**2).sum()), float((deviations.sum(axis=0) ** 2).sum())
+    least = 1.0 / max(len(deviations), 1)
+    return min(max(alone / together, least), 1.0) if together > 0 else (1.0 if alone > 0 else least)
+
+
+def _newcombe(seen: float, m: float, n: float) -> Interval:
+    """Return an area seen on m people inside and n outside with its 95 % interval.
 
     Newcombe (2006), "Confidence intervals for an effect size measure based on the Mann-Whitney statistic", part 2,
     method 5: the areas whose own standard error (that of Hanley and McNeil, with the mean of the two sizes for both)
@@ -43,7 +85,6 @@ def area_interval(inside: Float64s, outside: Float64s) -> Interval:
     from scipy.optimize import brentq
     from scipy.special import ndtri
 
-    seen, m, n = area(inside, outside), len(inside), len(outside)
     if m == 0 or n == 0:
         return 0.5, 0.0, 1.0
     z = float(ndtri(0.975))
@@ -83,8 +124,10 @@ class Roc(NamedTuple):
         return float(y0 + (y1 - y0) * (false - x0) / (x1 - x0))
 
 
-def true_positives(inside: Float64s, outside: Float64s, false: float = 0.01) -> Interval:
+def true_positives(inside: Float64s, outside: Float64s, false: float = 0.01, worth: float = 1.0) -> Interval:
     """Return the share of true positives at a share of false positives, with its 95 % interval.
+
+    worth: the share of the people that counts as independent ones, where the same people are there several times.
 
     Two things are uncertain: which threshold a share `false` of all people outside exceeds, and which share of all
     people inside does. The upper end, which limits look at, adds the squares of the two (as Newcombe does for the
@@ -96,9 +139,9 @@ def true_positives(inside: Float64s, outside: Float64s, false: float = 0.01) -> 
     from scipy.special import betaincinv
     from scipy.stats import binom
 
-    m, n = len(inside), len(outside)
-    if m == 0 or n == 0:
+    if len(inside) == 0 or len(outside) == 0:
         return false, 0.0, 1.0
+    m, n = worth * len(inside), max(int(worth * len(outside)), 1)
     roc = Roc.of(inside, outside)
     rate = roc.at(false)
     each = 0.05 / 4  # two ends, two uncertainties

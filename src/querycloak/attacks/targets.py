@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from querycloak.arrays.ragged import Ragged
 from querycloak.attacks.published_ids import PublishedIds, published_ids
 
 if TYPE_CHECKING:
@@ -50,9 +51,17 @@ class Targets:
 def find_targets(
     known: QueryLog, release: Release, random: Randomness, at_least: int = 1, most: int = MOST_TARGETS
 ) -> Targets:
-    """Return the published people of whom at least so many query events are known; at most so many of them."""
-    owner = published_ids(known, release)
+    """Return the published people of whom at least so many query events are known; at most so many of them.
+
+    Where ids are invented, everybody took part and nobody has an id: all people are targets of an attack without ids.
+    """
     enough = events_of(known) >= max(at_least, 1)
+    if release.statement.ids == "invented":
+        there = np.flatnonzero(enough)
+        people = sample(there, random, most)
+        nobody = Ragged.of(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), len(people))
+        return Targets(people, PublishedIds(nobody), 0, len(there))
+    owner = published_ids(known, release)
     there = np.flatnonzero(enough & owner.is_published)
     people = sample(there, random, most)
     return Targets(people, owner[people], int((enough & ~owner.is_published).sum()), len(there))

@@ -48,8 +48,8 @@ class Trials(Protocol):
     def without_held_out(self) -> Trial:
         """Return a release of the log without a fifth of the people."""
 
-    def half_of_people(self) -> Trial:
-        """Return a release of a random half of the people."""
+    def half_of_people(self, draw: int = 0) -> Trial:
+        """Return a release of a random half of the people; each draw is another half and another release."""
 
     def later_half(self) -> Trial:
         """Return a release of what the attacker does not know: the other half of each person's log."""

@@ -23,10 +23,11 @@ def _attack(
     kinds: tuple[ReleaseKind, ...],
     *needs: Need,
     without_truth: bool = False,
+    of_invented: bool = False,
 ) -> Check:
     """Return the entry of an attack: the function `name` of the file of that name."""
     entry = check_entry(f"attacks/{name}", summary, kinds, *needs)
-    return replace(entry, question=question, without_truth=without_truth)
+    return replace(entry, question=question, without_truth=without_truth, of_invented=of_invented)
 
 
 ATTACKS: Final = Catalog(
@@ -133,6 +134,7 @@ ATTACKS: Final = Catalog(
             "askers",
             "trials",
             *_MEANING,
+            of_invented=True,
         ),
         _attack(
             "attribute",

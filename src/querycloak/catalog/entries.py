@@ -92,6 +92,8 @@ class Check:
     """of an attack: which of the regulators' questions it answers"""
     without_truth: bool = False
     """of an attack: it keeps score without the truth of the release"""
+    of_invented: bool = False
+    """of an attack: it looks for no id, so it fits a release whose ids stand for nobody, without a truth"""
 
     @property
     def function(self) -> Callable[..., Any]:

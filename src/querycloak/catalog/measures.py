@@ -69,6 +69,14 @@ MEASURES: Final = Catalog(
             "taxonomy",
         ),
         _check(
+            "measures/paper-divergence",
+            "how far each user's profile over 19 topics has moved, the utility loss of the paper on semantic-dp",
+            _LOGS,
+            "concepts",
+            "release_concepts",
+            "taxonomy",
+        ),
+        _check(
             "measures/unchanged",
             "share of queries that came out as they went in",
             _LOGS,

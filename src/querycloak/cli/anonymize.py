@@ -73,6 +73,7 @@ def anonymize(
     from querycloak.catalog import method as find_method
     from querycloak.cli.command_line import shown_command
     from querycloak.cli.inputs import check_outputs, open_bench
+    from querycloak.cli.people_checks import check_people, check_truth
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import UserError
     from querycloak.logs.atomic import is_pipe, is_standard_output
@@ -87,6 +88,8 @@ def anonymize(
     inputs = [log, taxonomy, directory, resolver, settings.get("topics"), ledger, f"{ledger}.key" if ledger else None]
     inputs += [settings.get("rules"), find_method(method).given.get("rules")]
     check_outputs([*inputs, sign], [output, statement, truth])
+    if truth is not None:
+        check_truth(find_method(method), settings)
     key = None if sign is None else read_signing_key(sign)  # a wrong key ends the command before any work is done
     if key is not None and statement is None:
         raise UserError("--sign signs the statement, and none is written here: say where with --statement FILE.")
@@ -94,6 +97,7 @@ def anonymize(
     with locked(*files), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress)
+        check_people(find_method(method), settings, bench.log, progress)
         release = bench.anonymize(method, seed=seed, **settings)
         _warn(release, progress)
         if truth is not None and release.truth is None:

@@ -10,6 +10,7 @@ from querycloak._version import __version__
 from querycloak.cli import (
     anonymize,
     attack,
+    audit,
     check,
     compare,
     demo,
@@ -23,7 +24,7 @@ from querycloak.cli import (
     stream,
     verify,
 )
-from querycloak.cli.setting_options import CompareCommand, GenerateCommand, MethodCommand, StreamCommand
+from querycloak.cli.setting_options import AuditCommand, CompareCommand, GenerateCommand, MethodCommand, StreamCommand
 
 __all__ = ["app"]
 
@@ -62,6 +63,7 @@ app.command("attack")(attack.attack)
 app.command("check")(check.check)
 app.command("measure")(measure.measure)
 app.command("compare", cls=CompareCommand)(compare.compare)
+app.command("audit", cls=AuditCommand)(audit.audit)
 app.command("verify")(verify.verify)
 app.command("map")(mapping.map_query)
 app.command("generate", cls=GenerateCommand)(generate.generate)

@@ -1,4 +1,4 @@
-"""`querycloak ledger show`: what users have spent over all releases of a ledger."""
+"""`querycloak ledger`: make a ledger of privacy budget, look at it, and check that nobody changed it."""
 
 from __future__ import annotations
 
@@ -11,43 +11,119 @@ __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Ledgers of privacy budget.", rich_markup_mode="markdown")
 
+FileArgument = Annotated[Path, typer.Argument(help="The ledger.", show_default=False)]
+
 
 @app.callback()
 def ledger() -> None:
-    """Ledgers of privacy budget, kept by `querycloak anonymize --method semantic-dp --ledger FILE`."""
+    """Ledgers of privacy budget: what each person has spent over all differentially private releases of a log."""
+
+
+@app.command("make")
+def make(
+    file: Annotated[Path, typer.Argument(help="Where the ledger goes; its key goes to FILE.key.", show_default=False)],
+    log: Annotated[
+        str, typer.Option(help="Name of the log: the one set of ids in which an id is one person.", show_default=False)
+    ],
+    epsilon: Annotated[float, typer.Option(help="What each person may spend over all releases.", show_default=False)],
+    delta: Annotated[float, typer.Option(help="What each person may spend of delta over all releases.")] = 0.0,
+    case_matters: Annotated[bool, typer.Option("--case-matters", help='"Ann" and "ann" are two people.')] = False,
+) -> None:
+    """Make a ledger, once; then give it to each release with `--ledger FILE --ledger-log NAME`.
+
+    Example: `querycloak ledger make budget.db --log search-logs --epsilon 3 --delta 1e-6`
+    """
+    from querycloak.releases.ledger import make_ledger
+
+    made = make_ledger(file, log=log, epsilon=epsilon, delta=delta, fold_case=not case_matters)
+    typer.echo(f"ledger: {file} (its key: {file}.key; keep both, share neither)")
+    typer.echo(f"head:   {made.head}")
 
 
 @app.command("show")
 def show(
-    file: Annotated[Path, typer.Argument(help="The ledger.", show_default=False)],
+    file: FileArgument,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show the budget, what has been spent, and the releases. No user is named: the ledger itself has only hashes."""
+    """Show the budget, what has been spent, and the releases. No person is named: the ledger itself has only hashes."""
+    from dataclasses import asdict
+
     from querycloak.cli.tables import print_table
     from querycloak.releases.ledger import read_ledger
 
     found = read_ledger(file)
-    n, per_draw = len(found.spent), found.epsilon / found.draws
-    used_up = sum(d == found.draws for d in found.spent)
-    median, most = (found.spent[n // 2], found.spent[-1]) if n else (0, 0)
+    spent = found.epsilons()
+    n = len(spent)
+    median, most = (float(spent[n // 2]), float(spent[-1])) if n else (0.0, 0.0)
     if as_json:
         import json
 
         values = {
+            "log": found.log,
             "epsilon": found.epsilon,
-            "draws": found.draws,
-            "users": n,
-            "users_used_up": used_up,
-            "median_epsilon_spent": median * per_draw,
-            "most_epsilon_spent": most * per_draw,
-            "releases": [{"at": at, "users": users, "draws": draws} for at, users, draws in found.releases],
+            "delta": found.delta,
+            "case_matters": not found.fold_case,
+            "people": n,
+            "median_epsilon_spent": median,
+            "most_epsilon_spent": most,
+            "head": found.head.hex(),
+            "releases": [
+                {
+                    "at": row.at,
+                    "method": row.method,
+                    "people": len(row.hashes),
+                    "account": [asdict(line) for line in row.account],
+                    "head": row.head.hex(),
+                }
+                for row in found.rows
+            ],
         }
         typer.echo(json.dumps(values, indent=2))
         return
-    typer.echo(f"budget:  epsilon {found.epsilon:g} per user, in {found.draws:,} draws of {per_draw:g}")
-    typer.echo(f"users:   {n:,}, of whom {used_up:,} have nothing left")
-    typer.echo(f"spent:   epsilon {median * per_draw:g} (median), {most * per_draw:g} (most)")
+    typer.echo(f"log:     {found.log}")
+    typer.echo(f"budget:  epsilon {found.epsilon:g}, delta {found.delta:g} per person, over all releases")
+    typer.echo(f"people:  {n:,}")
+    typer.echo(f"spent:   epsilon {median:.4g} (median), {most:.4g} (most)")
+    typer.echo(f"head:    {found.head.hex()}")
     print_table(
-        ["release (UTC)", "users", "draws", "epsilon in all"],
-        [[at, f"{users:,}", f"{draws:,}", f"{draws * per_draw:g}"] for at, users, draws in found.releases],
+        ["row", "release (UTC)", "method", "people", "cost of each"],
+        [
+            [str(row.number), row.at, row.method, f"{len(row.hashes):,}", "; ".join(map(str, row.account))]
+            for row in found.rows
+        ],
     )
+
+
+@app.command("head")
+def head(file: FileArgument) -> None:
+    """Print the head of the chain: the hash that covers every row. Keep it elsewhere, for `ledger verify --head`."""
+    from querycloak.releases.ledger import read_ledger
+
+    typer.echo(read_ledger(file).head.hex())
+
+
+@app.command("verify")
+def verify(
+    file: FileArgument,
+    kept: Annotated[
+        str | None,
+        typer.Option("--head", help="A head that was printed before and kept elsewhere.", show_default=False),
+    ] = None,
+) -> None:
+    """Check that no row was changed or taken out, and that nobody has spent more than the budget; else exit with 1.
+
+    An older copy of the ledger is in order by itself: only `--head` notices it.
+    """
+    from querycloak.errors import ParameterError
+    from querycloak.releases.ledger import read_ledger
+    from querycloak.releases.ledger_chain import verify_state
+
+    if kept is not None and not kept.strip():  # a variable of a script that was never set is no head
+        raise ParameterError("--head is empty: give the head that was kept, or leave the option out.")
+    found = read_ledger(file)
+    since = verify_state(found, (kept or "").strip().lower())
+    typer.echo(f"{file}: {found.length:,} rows, none changed or missing, nobody above the budget.")
+    if kept:
+        typer.echo(f"The head given is in it; {since:,} rows were added since.")
+    else:
+        typer.echo("Whether this is an older copy cannot be told without a head kept elsewhere (--head).")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GIVEN",
+    "AuditCommand",
     "CompareCommand",
     "GenerateCommand",
     "MethodCommand",
@@ -115,6 +116,28 @@ class MethodCommand(_SettingsCommand):
         if not asks_help:
             raise UserError(f"Choose a method with --method: {names}.")
         self.epilog = f"Methods: {names}.\n\nTheir options: `querycloak anonymize --method NAME --help`."
+        return []
+
+
+class AuditCommand(_SettingsCommand):
+    """A command whose argument names a method, and that also takes the options of that method."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Find the method: the argument may come after options, whose values only the method's settings tell apart."""
+        known = next((word for word in args if word in METHODS | STREAM_METHODS), None)
+        first = args[0] if args and not args[0].startswith("-") else None
+        self.chosen = known or first or ""
+        return super().parse_args(ctx, args)
+
+    def generate_options(self, values: Mapping[str, Any], *, asks_help: bool) -> list[Any]:  # noqa: ARG002
+        """Return the options of the method named; without one, refuse, or say in the help which there are."""
+        names = ", ".join(name for name, m in sorted(METHODS.items()) if "differential privacy" in m.guarantee)
+        self.epilog = f"Methods: {names}.\n\nTheir options: `querycloak audit METHOD --help`."
+        if self.chosen:
+            found = method(self.chosen)
+            return _options_of(f"Options of {found.name}", describe_settings(found.settings))
+        if not asks_help:
+            raise UserError(f"Name a method to audit: {names}.")
         return []
 
 

@@ -34,8 +34,8 @@ __all__ = ["NOT_RERUN", "MethodTrials", "NoTrials"]
 NOT_RERUN: Final = "the method is not run again (--no-rerun)"
 BLIND_EPSILON: Final = 1e-9
 """A budget that buys nothing."""
-LEAVE_TRACES: Final = ("ledger",)
-"""Settings that would change a file."""
+LEAVE_TRACES: Final = ("ledger", "ledger_log")
+"""Settings that would change a file, and what goes with them."""
 
 
 class NoTrials:
@@ -70,10 +70,16 @@ class MethodTrials:
         inside = self._order[round(HELD_OUT_SHARE * len(self._order)) :]
         return self._once("held out", lambda: self._part("held out", lambda: self._people(inside)))
 
-    def half_of_people(self) -> Trial:
-        """Return a release of a random half of the people."""
-        half = self._order[: len(self._order) // 2]
-        return self._once("half of the people", lambda: self._part("half", lambda: self._people(half)))
+    def half_of_people(self, draw: int = 0) -> Trial:
+        """Return a release of a random half of the people; of further draws nothing is kept."""
+        if draw == 0:
+            half = self._order[: len(self._order) // 2]
+            return self._once("half of the people", lambda: self._part("half", lambda: self._people(half)))
+        name = f"half of the people, draw {draw}"
+        order = Randomness(self._seed).child(name).permutation(len(self._order))
+        trial = self._once(name, lambda: self._people(self._order[order[: len(order) // 2]]))
+        del self._made[name]
+        return trial
 
     def later_half(self) -> Trial:
         """Return a release of the half of each person's log that the attacker does not know."""

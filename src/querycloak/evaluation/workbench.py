@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from querycloak.texts.sensitive import SensitiveWords
 
 MOST_REMEMBERED: Final = 24
+INVENTED: Final = "published ids are invented, and none of them stands for a person"
 T = TypeVar("T")
 
 __all__ = ["Attacked", "Workbench", "load_taxonomy", "mapper_of"]
@@ -146,6 +147,9 @@ class Workbench:
             raise GateError(f"{method}: its release did not pass the gate. This is a fault of the method.")
         if release.seal.original is not self.log:
             raise GateError(f"{method}: its release was checked against another log. This is a fault of the method.")
+        public = getattr(checked, "public", checked.to_json)()
+        if "epsilon" in release.statement.parameters and release.statement.settings != public:
+            raise GateError(f"{method}: its statement has settings that were not asked for, or counts among them.")
         return release if seed is None else replace(release, statement=release.statement.seeded())
 
     def attack(
@@ -158,7 +162,7 @@ class Workbench:
         also: Sequence[Release] = (),
     ) -> list[AttackResult]:
         """Run every attack that fits the release, or those named. The release must hold its truth, to keep score."""
-        if release.truth is None and release.has_users:
+        if release.truth is None and release.has_users and release.statement.ids != "invented":
             raise ParameterError("The release holds no truth: read it with read_truth, so that attacks can keep score.")
         return self.try_attacks(release, names, seed, rerun=rerun, also=also).results
 
@@ -219,8 +223,12 @@ class Workbench:
         for check in chosen:
             needs = {need: made[need] for need in check.needs}
             if catalog is ATTACKS and release.truth is None and release.has_users and not check.without_truth:
-                missing[check.name] = "it needs the truth of the release to keep score (--truth)"
-                continue
+                if release.statement.ids != "invented":
+                    missing[check.name] = "it needs the truth of the release to keep score (--truth)"
+                    continue
+                if not check.of_invented:
+                    nothing[check.name] = INVENTED
+                    continue
             try:
                 found = check.function(self.log, release, random.child(check.name), self.progress, **needs)
             except NothingToAttackError as error:

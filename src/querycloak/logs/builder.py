@@ -15,7 +15,7 @@ from querycloak.logs.category_paths import split_path
 from querycloak.logs.memory import available_memory
 from querycloak.logs.query_log import MISSING_TIME, NO_CODE, QueryLog
 from querycloak.logs.records import COLUMNS
-from querycloak.logs.times import choose_pattern, parse_times
+from querycloak.logs.times import choose_pattern, parse_each
 
 if TYPE_CHECKING:
     from querycloak.logs.form import LogForm, Role
@@ -144,7 +144,7 @@ class LogBuilder:
 
     def _slow_times(self, batch: RecordBatch, pattern: str) -> Times:
         texts = self._reader.texts(batch, COLUMNS["time"])
-        times = parse_times(texts, pattern)
+        times = parse_each(texts, pattern)
         self._problems.counts[BAD_TIME] += int((times == MISSING_TIME).sum()) - texts.null_count()
         return times
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 __all__ = ["Column", "Encoding", "LogForm", "Role"]
 
@@ -60,6 +60,24 @@ class LogForm:
     def is_array(self) -> bool:
         """The records are the elements of one JSON array."""
         return self.json_array or self.format == "json"
+
+    def of_schema(self) -> LogForm:
+        """Return the form without what was learned from records: one user's record may have decided it.
+
+        What is left is how the file is made and what its columns with a role are called.
+        """
+        roles = get_args(Role)
+        named = sorted((c for c in self.columns if c.role is not None), key=lambda c: roles.index(c.role))
+        usual = LogForm(self.format, ())
+        return replace(
+            self,
+            columns=tuple(Column(c.name, c.role, path=c.path) for c in named),
+            time_format=self.time_format if self.time_format == "datetime" else usual.time_format,  # Parquet's own
+            last_line_end=usual.last_line_end,
+            quoting=usual.quoting,
+            json_spaces=usual.json_spaces,
+            json_ascii=usual.json_ascii,
+        )
 
     def without(self, roles: set[str]) -> LogForm:
         """Leave columns out: those of the given roles."""

@@ -12,7 +12,7 @@ from querycloak.logs.query_log import MISSING_TIME
 if TYPE_CHECKING:
     from querycloak.logs.query_log import Times
 
-__all__ = ["choose_pattern", "format_times", "parse_times"]
+__all__ = ["choose_pattern", "format_times", "parse_each", "parse_times"]
 
 SECOND: Final = 1_000_000
 """in microseconds"""
@@ -30,6 +30,8 @@ PATTERNS: Final = (
     ("%Y-%m-%d", r"^\d{4}-\d\d-\d\d$"),
 )
 """Pattern, and what its texts look like; the surest first."""
+_LOOKS: Final = {**dict(PATTERNS), "epoch": r"^-?\d{1,12}(\.\d+)?$"}
+"""What is taken for a time of the pattern where most times of a log are; builder.LATEST has 12 digits."""
 
 
 def choose_pattern(texts: pl.Series) -> str:
@@ -37,6 +39,28 @@ def choose_pattern(texts: pl.Series) -> str:
     first = texts.drop_nulls().head(1000)
     fits = [int(first.str.contains(look).sum()) for _, look in PATTERNS]
     return PATTERNS[int(np.argmax(fits))][0]
+
+
+def parse_each(texts: pl.Series, pattern: str) -> Times:
+    """Parse times by a pattern, and those that look otherwise by the pattern that they look like.
+
+    The pattern is that of most times of the log. If the others had no time, one user with many rows could take the
+    times of all others away, and with them what joins the clicks of one search.
+    """
+    times = parse_times(texts, pattern).copy()
+    odd = pl.Series(times == MISSING_TIME) | ~texts.str.contains(_LOOKS.get(pattern, ""))
+    at, left = (odd & texts.is_not_null()).arg_true().to_numpy(), texts.filter(odd & texts.is_not_null())
+    for other, look in PATTERNS:
+        if not len(left):
+            break
+        found = np.full(len(left), MISSING_TIME, dtype=np.int64)
+        fits = left.str.contains(look)
+        if other != pattern and fits.any():
+            found[fits.to_numpy()] = parse_times(left.filter(fits), other)
+        parsed = found != MISSING_TIME
+        times[at[parsed]] = found[parsed]
+        at, left = at[~parsed], left.filter(pl.Series(~parsed))
+    return times
 
 
 def parse_times(texts: pl.Series, pattern: str) -> Times:

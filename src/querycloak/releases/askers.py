@@ -15,7 +15,9 @@ of them a row is, nobody can tell. A label in brackets counts as asked by everyb
 would tell that somebody asked it. What it publishes that is a label of the taxonomy, or several joined by spaces, is
 drawn from the taxonomy, with noise. That it happens to be the query of one person says nothing about that person, so it
 is marked `public`, and is not looked up as a whole query. A method with a delta above 0 does publish queries of the
-log, and gets no such mark.
+log, and gets no such mark. Where its ids are invented, a label of the taxonomy, or a number, in braces at the end of a
+text was drawn, whatever was asked; it is left out before the text is looked up, as a part of queries, and a text that
+was nothing else is `public`.
 
 >>> from querycloak.arrays.ragged import Ragged
 >>> askers = Askers(Ragged.of_lists([[0], []], np.int32), np.array([1, 0]), np.array([0, 3]), np.zeros(2, np.bool_))
@@ -104,6 +106,10 @@ def find_askers(log: QueryLog, release: Release, *, concepts: ConceptLog, taxono
     n = len(texts)
     meanings = Meanings(concepts, taxonomy)
     public = np.zeros(n, dtype=np.bool_)
+    invented = release.statement.ids == "invented"
+    if invented:
+        texts = _without_drawn(texts, taxonomy)
+        public = (texts == "").to_numpy()
     labelled: dict[int, npt.NDArray[np.int32]] = {}  # text → queries that mean it
     pure = _is_pure(release)
     if pure:
@@ -116,9 +122,20 @@ def find_askers(log: QueryLog, release: Release, *, concepts: ConceptLog, taxono
     if parts:
         labelled = _bracketed(log, texts, meanings)
     users_of = users_of_queries(log)
-    queries, how = _of_queries(log, texts, labelled, meanings, users_of, parts=parts)
+    queries, how = _of_queries(log, texts, labelled, meanings, users_of, parts=parts or invented)
     people = count_people(queries, users_of, len(log.users))
     return Askers(queries, people, how.astype(np.int8), public)
+
+
+def _without_drawn(texts: pl.Series, taxonomy: Taxonomy) -> pl.Series:
+    """Leave out what an invented text has in braces at its end, if that is a label of the taxonomy or -number."""
+    import polars as pl
+
+    labels = compared(pl.Series([label for some in taxonomy.labels for label in some], dtype=pl.String)).unique()
+    drawn = texts.str.extract(r"\{([^{}]+)\}$")
+    is_drawn = drawn.is_in(labels.implode()) | drawn.str.contains(r"^-\d{1,6}$")
+    left = texts.str.replace(r" ?\{[^{}]+\}$", "")
+    return pl.select(pl.when(is_drawn.fill_null(value=False)).then(left).otherwise(texts)).to_series()
 
 
 def _bracketed(log: QueryLog, texts: pl.Series, meanings: Meanings) -> dict[int, npt.NDArray[np.int32]]:

@@ -7,8 +7,7 @@ what is promised is read from the statement, which must promise no less than the
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -34,10 +33,15 @@ __all__ = [
     "check_public",
 ]
 
+_OF_MECHANISMS: Final = ("epsilon", "delta", "threshold", "deviation of the noise", "noise scale")
+"""How the names of the numbers of a differentially private statement begin; others may be exact counts of the log."""
+
 
 def check_promises(statement: PrivacyStatement) -> None:
     """Check that the statement promises no less than the settings ask for."""
     settings, parameters = statement.settings, statement.parameters
+    if settings.get("epsilon_times"):  # a method may be asked to promise a multiple of its epsilon
+        settings = {**settings, "epsilon": settings["epsilon"] * settings["epsilon_times"]}
     _check_numbers(statement)
     asked = 1 if settings.get("rare") == "keep" else settings.get("min_query_users") or 1
     if statement.text_users < asked:
@@ -48,6 +52,8 @@ def check_promises(statement: PrivacyStatement) -> None:
         raise broken(statement, "identifiers were to be dropped, the statement does not promise it")
     if "k" in parameters and statement.unit != "user":
         raise broken(statement, f"k is promised for the unit {statement.unit!r}; it is a promise for users")
+    if "differential" in statement.model.lower() and "epsilon" not in parameters:  # no check would look at it
+        raise broken(statement, "differential privacy is promised in words, and no epsilon as a number")
     for name in ("k", "epsilon", "delta"):
         promised = parameters.get(name, parameters.get("candidates") if name == "k" else None)
         if settings.get(name) is None or (promised is None and statement.model == "none"):
@@ -105,6 +111,9 @@ def check_ids(table: QueryLog, statement: PrivacyStatement, original: QueryLog, 
             raise broken(statement, f"{known:,} published ids are ids of the log")
     if table.users.n_unique() != len(table.users):
         raise broken(statement, "two published users have the same id")
+    if statement.ids == "invented":
+        _check_invented(statement, truth)
+        return
     if truth is None:
         raise broken(statement, "users are published, and it is not said whom their ids stand for")
     if len(truth.user) != len(table.users):
@@ -115,6 +124,16 @@ def check_ids(table: QueryLog, statement: PrivacyStatement, original: QueryLog, 
         raise broken(statement, "two published ids stand for one person")
     if statement.ids != "person" and (statement.model != "none" or statement.parameters):
         raise broken(statement, "a person may have several ids, and a bound for people is promised")
+
+
+def _check_invented(statement: PrivacyStatement, truth: Truth | None) -> None:
+    """Check that ids which are said to stand for nobody are drawn: only differential privacy of users promises it."""
+    if truth is not None:
+        raise broken(statement, "ids are said to be invented, and it is known whom they stand for")
+    if not statement.new_ids:
+        raise broken(statement, "ids are said to be invented, and are not new")
+    if statement.unit != "user" or not statement.parameters.get("epsilon"):
+        raise broken(statement, "ids are said to be invented, and differential privacy of users is not promised")
 
 
 def check_departures(k: int, asker: Codes, user: npt.NDArray[np.integer], candidates: npt.NDArray[np.integer]) -> None:
@@ -133,13 +152,17 @@ def check_budget(statement: PrivacyStatement, budget: Budget | None) -> None:
     """Check that what was spent is at most what the statement promises."""
     if budget is None:
         raise broken(statement, "differential privacy is promised, and no budget was kept")
-    epsilon, delta = budget.spent
-    promised = Fraction(statement.parameters["epsilon"]), Fraction(statement.parameters.get("delta", 0.0))
+    epsilon, delta = budget.total()
+    promised = statement.parameters["epsilon"], statement.parameters.get("delta", 0.0)
     if epsilon > promised[0] or delta > promised[1]:
-        spent = f"epsilon {float(epsilon):g}, delta {float(delta):g}"
-        raise broken(statement, f"{spent} were spent, more than promised")
+        raise broken(statement, f"epsilon {epsilon:g}, delta {delta:g} were spent, more than promised")
     if not budget.account:
         raise broken(statement, "differential privacy is promised, and nothing was taken from the budget")
+    unused = [share.purpose for share in budget.account if not share.used]
+    if unused:  # what ran then took its noise from elsewhere
+        raise broken(statement, f"a share of the budget was never used: {unused[0]}")
+    if statement.settings.get("ledger") and not budget.closed:
+        raise broken(statement, "a ledger is named, and nothing was charged to it")
 
 
 def check_public(table: QueryLog, statement: PrivacyStatement, kind: type[Release], *, learned: bool) -> None:
@@ -147,17 +170,51 @@ def check_public(table: QueryLog, statement: PrivacyStatement, kind: type[Releas
 
     No exact count of the input in the statement, no column kept from the log, no knowledge learned from it.
     """
+    if any(not name.startswith(_OF_MECHANISMS) for name in statement.parameters):
+        raise broken(statement, "the statement holds numbers that are no bound and no setting of its noise")
     if statement.counts_in or statement.dropped or statement.figures:
         raise broken(statement, "the statement holds exact counts of the log, which are not private")
     if kind.has_users and not statement.new_ids:
         raise broken(statement, "ids of the log are published, which are not private")
     of_log = ("time", "rank", "url", *(() if kind.holds_concepts else ("category",)))
-    kept = [name for name in of_log if getattr(table, name) is not None]
-    kept += [] if table.extra is None else [name for name in table.extra.columns if name != "count"]
+    noisy = _chosen_columns(table, statement, kind)
+    kept = [name for name in of_log if getattr(table, name) is not None and name not in noisy]
+    kept += [] if table.extra is None else [name for name in table.extra.columns if name not in noisy]
+    if table.extra is not None and "count" in table.extra.columns and not table.extra["count"].dtype.is_integer():
+        raise broken(statement, "counts are no whole numbers; what is left after the point tells of the noise")
     if kept:
         raise broken(statement, f"columns of the log are published as they were: {', '.join(kept)}")
     if learned:
         raise broken(statement, "the mapping was learned from the log; only public knowledge may be used")
+
+
+def _chosen_columns(table: QueryLog, statement: PrivacyStatement, kind: type[Release]) -> set[str]:
+    """Return the columns that a table may have because its budget paid for what is in them.
+
+    Without users, or with invented ones: URLs, where clicks were chosen by a threshold with a delta of its own. Without
+    users, which kind of item a row is; with invented ones, times.
+    """
+    noisy = {"count"}
+    if kind.has_users and statement.ids != "invented":
+        return noisy
+    if any(line.delta > 0 and line.purpose.startswith("threshold of clicks") for line in statement.account):
+        noisy.add("url")
+    if kind.has_users:
+        return (noisy | {"time"}) if _of_calendar(table, statement) else noisy
+    if table.extra is not None and "kind" in table.extra.columns:
+        known = table.extra["kind"].is_in(["query", "phrase", "click"])
+        noisy |= {"kind"} if known.all() else set()
+    return noisy
+
+
+def _of_calendar(table: QueryLog, statement: PrivacyStatement) -> bool:
+    """Tell whether times may be drawn: their hours have a rho, and all are of the days that the settings name."""
+    paid = any(line.rho > 0 and line.purpose == "hours of the week" for line in statement.account)
+    first, days = statement.settings.get("start"), statement.settings.get("days")
+    if not paid or table.time is None or not isinstance(first, str) or not isinstance(days, int):
+        return False
+    begin = int(np.datetime64(first, "s").astype(np.int64))
+    return not len(table) or bool(begin <= table.time.min() and table.time.max() < begin + days * 86_400)
 
 
 def broken(statement: PrivacyStatement, what: str) -> GateError:

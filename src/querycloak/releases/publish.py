@@ -11,14 +11,15 @@ A method hands over its finished table and the statement it would make. The gate
 | | published, is in queries of m people, or a label in brackets that queries of m people mean |
 | identifiers dropped | no text holds one, or the name of somebody too few people asked for |
 | times of a grain, clicks of m people | each time begins a grain; each text and URL was of m people; no column more |
-| differential privacy | the account of the budget is at most what is promised; in the statement no exact count |
-| | of the log, in the table no column of it, in the method no knowledge learned from it |
+| differential privacy | the account of the budget is at most what is promised, and is printed in the statement; there |
+| | no exact count of the log, in the table no column of it, in the method no knowledge learned from it; the form of |
+| | its file is that of the schema, since how values are written was learned from records |
 | a stream's rule | no record leaves under its asker, or with fewer than k candidates |
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from querycloak.releases import checks, text_checks
@@ -97,7 +98,11 @@ def _publish(kind: type[R], table: QueryLog, statement: PrivacyStatement, truth:
         checks.check_ids(table, statement, evidence.original, truth)
     checks.check_counts(table, statement)
     checks.check_classes(table, statement)
-    if "epsilon" in statement.parameters:
+    private = "epsilon" in statement.parameters
+    account = evidence.budget.lines if private and evidence.budget is not None else ()
+    statement = replace(statement, account=account)  # what was spent, whatever the method says
+    if private:
+        table = replace(table, form=None if table.form is None else table.form.of_schema())
         checks.check_budget(statement, evidence.budget)
         checks.check_public(table, statement, kind, learned=evidence.learned)
     text_checks.check_texts(table, statement, evidence)

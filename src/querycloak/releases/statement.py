@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from querycloak.releases.account import AccountLine  # noqa: TC001 - msgspec reads the types of fields
+
 __all__ = ["TWO_RELEASES", "PrivacyStatement"]
 
 TWO_RELEASES: Final = (
@@ -28,6 +30,8 @@ class PrivacyStatement:
     """the numbers of the model, such as k or epsilon; empty where there is none"""
     unit: str
     """what is protected: 'user', 'query', or 'none'"""
+    account: tuple[AccountLine, ...] = ()
+    """what each mechanism spent, for differential privacy; filled by the gate from the method's budget"""
     text_users: int = 1
     """each published text of the log was asked by at least so many people; 1 = nothing is promised"""
     parts: bool = False
@@ -47,7 +51,8 @@ class PrivacyStatement:
     new_ids: bool
     """user ids are new random ones"""
     ids: str = "person"
-    """what has a published id of its own: a `person`, a `day` or a `session` of a person, or nothing (`none`)"""
+    """what has a published id of its own: a `person`, a `day` or a `session` of a person, or nothing (`none`);
+    `invented` = ids stand for nobody, which only differential privacy of users can promise"""
     columns: tuple[str, ...] = ()
     """columns published; filled by the writer"""
     command: str = ""
@@ -85,6 +90,7 @@ class PrivacyStatement:
         """Return the lines that the command line prints; `signature` says who signed it."""
         rows_in = f"{self.counts_in['rows']:,} rows in, " if "rows" in self.counts_in else ""
         lines = [f"{self.method}: {rows_in}{self.counts_out.get('rows', 0):,} rows out", f"guarantee: {self.model}"]
+        lines += [f"  spent: {line}" for line in self.account]
         lines += [f"  covers: {text}" for text in self.covers]
         lines += [f"  does not cover: {text}" for text in self.does_not_cover]
         lines += [f"  dropped: {n:,} rows, {reason}" for reason, n in self.dropped.items() if n]

@@ -47,6 +47,7 @@ def under_new_ids(
     *,
     rows: npt.NDArray[np.integer[Any]] | None = None,
     kept: KeptColumns | None = None,
+    digits: bool | None = None,
 ) -> NewTable:
     """Put rows (user: int32[m] original codes, query: int32[m]) under new random ids.
 
@@ -54,6 +55,7 @@ def under_new_ids(
     into the release. Rows are ordered by published id, so their order tells nothing; rows of one user keep the order
     given, but where times are kept: then they are ordered by rounded time and text. Extra columns are left out. Of
     time, rank and URL there is what `kept` says, from `rows`: int[m], the log's row behind each row given, -1 = none.
+    Ids have decimal `digits`, or hexadecimal ones; None = as those of the log, which one user's id can decide.
     """
     import polars as pl
 
@@ -66,7 +68,7 @@ def under_new_ids(
     category = None if category is None else category[columns.entry]
     present, code = np.unique(user, return_inverse=True)
     originals = log.users.to_list()
-    digits = all(u.isascii() and u.isdigit() for u in originals)
+    digits = all(u.isascii() and u.isdigit() for u in originals) if digits is None else digits
     ids = np.array(
         random.child("ids").identifiers(len(present), avoid=frozenset(originals), digits=digits), dtype=object
     )

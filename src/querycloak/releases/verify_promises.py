@@ -1,4 +1,4 @@
-"""What a statement promises of texts, times and clicks, counted again on the table: a statement can be edited.
+"""What a statement promises of texts, times, clicks and budgets, counted again on the table: a statement can be edited.
 
 Labels in brackets need the meaning of queries, and are left to `check`.
 """
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from querycloak.errors import UserError
 from querycloak.logs.query_log import NO_CODE
 from querycloak.releases.column_checks import is_of_grain, people_per_click
+from querycloak.releases.composition import compose
 from querycloak.releases.text_checks import people_by_letters
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from querycloak.logs.query_log import QueryLog
     from querycloak.releases.release import Release
+    from querycloak.releases.statement import PrivacyStatement
 
 __all__ = ["Recount", "verify_promises"]
 
@@ -42,6 +45,8 @@ def verify_promises(release: Release, original: QueryLog | None) -> Iterator[Rec
         yield Recount(
             f"times are rounded to the {statement.time_grain}", holds, "they are" if holds else "they are not"
         )
+    if "epsilon" in statement.parameters and statement.account:
+        yield _account(statement)
     if "epsilon" in statement.parameters or release.holds_concepts:
         return
     texts = log.queries.gather(np.unique(log.query[log.query != NO_CODE]))
@@ -55,6 +60,18 @@ def verify_promises(release: Release, original: QueryLog | None) -> Iterator[Rec
         yield _texts(release, texts, original)
     if statement.click_users > 1:
         yield _clicks(release, original)
+
+
+def _account(statement: PrivacyStatement) -> Recount:
+    """Add up what the mechanisms spent, by the code that ledgers use."""
+    promised = statement.parameters["epsilon"], statement.parameters.get("delta", 0.0)
+    check = f"the account adds up to at most epsilon {promised[0]:g}, delta {promised[1]:g}"
+    try:
+        epsilon, delta = compose(statement.account, promised[1])
+    except UserError:
+        return Recount(check, None, "it has Gaussian noise, and OpenDP is not installed: pip install 'querycloak[dp]'")
+    holds = epsilon <= promised[0] and delta <= promised[1]
+    return Recount(check, holds, f"epsilon {epsilon:.6g}, delta {delta:.6g}")
 
 
 def _texts(release: Release, texts: pl.Series, original: QueryLog | None) -> Recount:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from querycloak.arrays.ragged import Ragged
 
-__all__ = ["LONGEST", "Runs", "longest_runs"]
+__all__ = ["LONGEST", "Runs", "Words", "longest_runs", "run_texts", "split_words"]
 
 LONGEST: Final = 6
 """Words of the longest phrase."""
@@ -40,7 +40,7 @@ class Runs(NamedTuple):
     """int64[texts]: how many people hold each"""
 
 
-class _Words(NamedTuple):
+class Words(NamedTuple):
     """The words of all forms, one form after the other."""
 
     words: pl.Series
@@ -67,7 +67,7 @@ def longest_runs(
     """
     import polars as pl
 
-    split = _split(forms)
+    split = split_words(forms)
     gram, people, good = _shared_runs(split, people_of, n_users, least)
     at, length = np.zeros(len(forms), dtype=np.int64), np.zeros(len(forms), dtype=np.int32)
     text_of = np.full(len(people), -1, dtype=np.int64)  # run → its text, where it was asked about
@@ -80,7 +80,7 @@ def longest_runs(
         new, first = np.unique(run, return_index=True)
         unasked = text_of[new] < 0
         new, first = new[unasked], turn[first[unasked]]
-        shown = _texts(split.words, at[first], length[first])
+        shown = run_texts(split.words, at[first], length[first])
         good[new] = may(shown, people[new].astype(np.int64))
         text_of[new] = known + np.arange(len(new))
         texts.append(shown)
@@ -95,7 +95,7 @@ def longest_runs(
     return Runs(out, pl.concat(texts) if texts else pl.Series([], dtype=pl.String), count)
 
 
-def _split(forms: pl.Series) -> _Words:
+def split_words(forms: pl.Series) -> Words:
     """Take forms apart into words."""
     import polars as pl
 
@@ -106,11 +106,11 @@ def _split(forms: pl.Series) -> _Words:
     code, first = code_texts(words.str.strip_prefix(JOINED))
     distinct = words.gather(first).str.strip_prefix(JOINED)
     empty_of_meaning = distinct.is_in(pl.Series(sorted(STOP_WORDS)).implode()) | ~distinct.str.contains(r"[\p{L}\p{N}]")
-    return _Words(words, 2 * code + joined.to_numpy(), start, ~empty_of_meaning.to_numpy()[code])
+    return Words(words, 2 * code + joined.to_numpy(), start, ~empty_of_meaning.to_numpy()[code])
 
 
 def _shared_runs(
-    split: _Words, people_of: Ragged, n_users: int, least: int
+    split: Words, people_of: Ragged, n_users: int, least: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Bools]:
     """Return the runs that at least `least` people hold.
 
@@ -150,7 +150,7 @@ def _shared_runs(
     return gram, np.concatenate(people), np.concatenate(content)
 
 
-def _texts(words: pl.Series, at: Int64s, length: npt.NDArray[np.int32]) -> pl.Series:
+def run_texts(words: pl.Series, at: Int64s, length: npt.NDArray[np.int32]) -> pl.Series:
     """Return runs of words as texts, by where they begin and how many words they have."""
     import polars as pl
 

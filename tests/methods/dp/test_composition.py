@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -24,6 +23,7 @@ from querycloak.methods.dp._semantic_dp_mechanism import Mechanism
 from querycloak.randomness import Randomness
 
 frequent = importlib.import_module("querycloak.methods.dp.frequent_queries")
+korolova = importlib.import_module("querycloak.methods.dp._korolova")
 histogram = importlib.import_module("querycloak.methods.dp.histogram_dp")
 semantic = importlib.import_module("querycloak.methods.dp.semantic_dp")
 
@@ -50,7 +50,7 @@ class Spy:
 @pytest.fixture
 def spy(monkeypatch):
     found = Spy()
-    for module in (frequent, histogram):
+    for module in (korolova, histogram):
         monkeypatch.setattr(module, "add_noise", found)
     return found
 
@@ -65,13 +65,17 @@ def concept_log(log, concept):
     return ConceptLog(np.arange(len(log), dtype=np.int64), log.user, log.query, np.array(concept, dtype=np.int32))
 
 
-# frequent-queries
+# frequent-queries with Laplace noise; test_set_union_composition.py has the Gaussian one
+
+
+def chosen_by_korolova(**values):
+    return frequent.FrequentQueries(choose="korolova", **values)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
 @pytest.mark.parametrize("d", [1, 3])
 def test_a_table_spends_its_budget_once(spy, share, d):
-    chosen = frequent.FrequentQueries(epsilon=1.7, delta=1e-3, per_user=d, count_share=share)
+    chosen = chosen_by_korolova(epsilon=1.7, delta=1e-3, per_user=d, count_share=share)
     release = frequent.frequent_queries(asked_by(400, 300), chosen, Randomness(1))
     (_, of_choice, to_choose), (shown, of_counts, to_count) = spy.calls
     assert shown.tolist() == [400, 300]
@@ -82,11 +86,11 @@ def test_a_table_spends_its_budget_once(spy, share, d):
     assert to_count == pytest.approx(1.7 * share)
     said = {**release.statement.figures, **release.statement.parameters}
     assert said["noise scale of the choice"] == scale_for(d, to_choose)
-    assert said["threshold"] == frequent.threshold(d, scale_for(d, to_choose), 1e-3)
+    assert said["threshold"] == korolova.threshold(d, scale_for(d, to_choose), 1e-3)
 
 
 def test_a_filtered_log_spends_its_budget_on_the_choice(spy):
-    chosen = frequent.FrequentQueries(epsilon=1.7, per_user=2, output_form="log")
+    chosen = chosen_by_korolova(epsilon=1.7, per_user=2, output_form="log")
     frequent.frequent_queries(asked_by(400), chosen, Randomness(1))
     ((_, sensitivity, epsilon),) = spy.calls
     assert (sensitivity, epsilon) == (2, 1.7)
@@ -94,9 +98,9 @@ def test_a_filtered_log_spends_its_budget_on_the_choice(spy):
 
 @pytest.mark.parametrize("form", ["table", "log"])
 def test_a_query_is_chosen_at_the_threshold_and_not_below(spy, form):
-    chosen = frequent.FrequentQueries(epsilon=2.0, delta=1e-2, output_form=form)
+    chosen = chosen_by_korolova(epsilon=2.0, delta=1e-2, output_form=form)
     of_choice = 2.0 * (0.5 if form == "table" else 1.0)
-    least = frequent.threshold(1, scale_for(1, of_choice), 1e-2)
+    least = korolova.threshold(1, scale_for(1, of_choice), 1e-2)
     log = asked_by(least - 1, least, least + 1)
     release = frequent.frequent_queries(log, chosen, Randomness(1))
     assert sorted(release.log.queries.to_list()) == ["q1", "q2"]
@@ -111,7 +115,7 @@ def test_choice_and_counts_have_the_noise_of_the_proof(seed):
     moves the first by 60.
     """
     log, n = asked_by(*[5] * 4000), 4000
-    chosen = frequent.FrequentQueries(epsilon=2.0, delta=1e-2)
+    chosen = chosen_by_korolova(epsilon=2.0, delta=1e-2)
     release = frequent.frequent_queries(log, chosen, Randomness(seed))
     a = math.exp(-1.0)
     p = a / (1 + a)
@@ -134,46 +138,13 @@ def clicked_logs(draw):
     )
 
 
-def exact_counts(log, d):
-    """What frequent-queries puts noise on, by query: all are chosen, and their counts shown without noise."""
-    true = frequent.add_noise
-
-    def reveal(counts, *, sensitivity, epsilon, random):
-        assert sensitivity == d
-        return counts + (1 << 40 if random._path.endswith("choice") else 0)
-
-    frequent.add_noise = reveal
-    try:
-        table = frequent.frequent_queries(log, frequent.FrequentQueries(per_user=d), Randomness(1)).log
-    finally:
-        frequent.add_noise = true
-    return Counter(dict(zip(table.queries.to_list(), table.extra["count"].to_list(), strict=True)))
-
-
-def apart(a, b):
-    """The sum of differences of two counters."""
-    return sum(abs(a[key] - b[key]) for key in {*a, *b})
-
-
 @given(clicked_logs(), st.integers(1, 3))
 @settings(max_examples=60)
 def test_no_user_moves_the_counts_by_more_than_the_noise_is_made_for(log, d):
-    whole = exact_counts(log, d)
+    whole = korolova.first_queries(log, d)
     for user in range(len(log.users)):
-        assert apart(whole, exact_counts(log.take(log.user != user), d)) <= d
-
-
-def test_click_rows_between_those_of_others_do_not_move_their_counts():
-    """300 searches with two clicks; one more user whose rows come in between each pair of them."""
-    rows = [(f"u{i}", "flu", i, site) for i in range(300) for site in ("a", "b")]
-    mixed = [row for i in range(300) for row in (rows[2 * i], ("other", "flu", i, "a"), rows[2 * i + 1])]
-
-    def count(table):
-        log = QueryLog.of([r[0] for r in table], ["flu"] * len(table), times=[r[2] for r in table],
-                          urls=[r[3] for r in table])  # fmt: skip
-        return exact_counts(log, 2)["flu"]
-
-    assert (count(rows), count(mixed)) == (300, 302)
+        without = korolova.first_queries(log.take(log.user != user), d)
+        assert np.abs(whole - without).sum() <= d
 
 
 # histogram-dp
@@ -229,7 +200,7 @@ def test_the_draws_of_every_user_add_up_to_at_most_epsilon(monkeypatch, per_user
     users = ["a"] * 7 + ["b"] * 3 + ["c"]
     log = QueryLog.of(users, [f"q{i}" for i in range(len(users))])
     concepts = concept_log(log, [1 + i % 4 for i in range(len(users))])
-    chosen = semantic.SemanticDp(epsilon=0.9, per_user_queries=per_user)
+    chosen = semantic.SemanticDp(shape="paper", epsilon=0.9, per_user_queries=per_user)
     semantic.semantic_dp(log, chosen, Randomness(1), concepts=concepts, taxonomy=TREE)
     (epsilon,) = seen
     most = len(users) if per_user is None else per_user
@@ -240,3 +211,24 @@ def test_the_draws_of_every_user_add_up_to_at_most_epsilon(monkeypatch, per_user
         assert sum(spent) <= Fraction(0.9)
         share = len(spent) if per_user is None else per_user
         assert [float(s) for s in spent] == pytest.approx([0.9 / share] * len(spent))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 20, 49])
+def test_the_rows_of_every_user_add_up_to_at_most_epsilon(monkeypatch, rows):
+    seen = []
+
+    def draw(self, concept, epsilon, random, block=0):
+        seen.append(epsilon)
+        return concept
+
+    monkeypatch.setattr(Mechanism, "draw", draw)
+    users = ["a"] * 7 + ["b"]
+    log = QueryLog.of(users, [f"q{i}" for i in range(len(users))])
+    concepts = concept_log(log, [1 + i % 4 for i in range(len(users))])
+    chosen = semantic.SemanticDp(epsilon=0.9, rows_per_user=rows)
+    semantic.semantic_dp(log, chosen, Randomness(1), concepts=concepts, taxonomy=TREE)
+    (epsilon,) = seen
+    assert len(epsilon) == 2 * rows
+    (each,) = set(epsilon.tolist())
+    assert rows * Fraction(each) <= Fraction(0.9)
+    assert rows * each == pytest.approx(0.9)

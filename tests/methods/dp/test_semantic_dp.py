@@ -1,9 +1,11 @@
-"""semantic-dp as a method: what is published, what is spent, what is said."""
+"""semantic-dp in the paper's shape: what is published, what is spent, what is said."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,10 +20,14 @@ from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.logs.query_log import QueryLog
 from querycloak.mapping.concept_log import ConceptLog
 from querycloak.methods.dp._contribution_kernels import take_fitting
+from querycloak.methods.dp._semantic_dp_calibration import Calibration
+from querycloak.methods.dp._semantic_dp_mechanism import Mechanism
+from querycloak.methods.dp._semantic_dp_paper import epsilon_of_draws
+from querycloak.methods.dp._semantic_dp_statement import promised
 from querycloak.methods.dp.semantic_dp import SemanticDp, prepare, semantic_dp
 from querycloak.progress import QUIET
 from querycloak.randomness import Randomness
-from querycloak.releases.ledger import read_ledger
+from querycloak.releases.ledger import make_ledger, read_ledger
 
 FOOD = Taxonomy.from_parents(
     [-1, 0, 0, 1, 1, 2, 2],
@@ -50,7 +56,8 @@ ROWS = (
 
 def run(rows=ROWS, seed=1, told=None, **settings):
     log, concepts = log_of(*rows)
-    made = semantic_dp(log, SemanticDp(**settings), Randomness(seed), told or QUIET, concepts=concepts, taxonomy=FOOD)
+    chosen = SemanticDp(**{"shape": "paper", **settings})
+    made = semantic_dp(log, chosen, Randomness(seed), told or QUIET, concepts=concepts, taxonomy=FOOD)
     return log, made
 
 
@@ -97,7 +104,7 @@ def test_a_domain_by_name_leaves_the_rest_out():
 
 def test_one_domain_is_the_lowest_above_all_topics(tmp_path):
     (tmp_path / "t").write_text("apple\npear\n")
-    assert prepare(SemanticDp(domain="one", topics=str(tmp_path / "t")), FOOD).domains == (1,)
+    assert prepare(SemanticDp(shape="paper", domain="one", topics=str(tmp_path / "t")), FOOD).domains == (1,)
 
 
 def test_per_user_queries_cut_the_budget_and_the_rows():
@@ -110,33 +117,28 @@ def test_per_user_queries_cut_the_budget_and_the_rows():
 
 
 def test_draws_of_a_user_never_add_up_to_more_than_epsilon():
-    from querycloak.methods.dp.semantic_dp import _epsilon_of_draws
-
     for m in (1, 3, 7, 10, 49, 1000):
-        for settings in (SemanticDp(epsilon=0.7), SemanticDp(epsilon=0.7, per_user_queries=m)):
-            shares = _epsilon_of_draws(settings, np.zeros(m, dtype=np.int32), 1)
-            assert sum(map(float_to_fraction, shares.tolist())) <= float_to_fraction(0.7)
+        for more in ({}, {"per_user_queries": m}):
+            shares = epsilon_of_draws(SemanticDp(shape="paper", epsilon=0.7, **more), np.zeros(m, dtype=np.int32), 1)
+            assert sum(map(Fraction, shares.tolist())) <= Fraction(0.7)
             assert math.fsum(shares) == pytest.approx(0.7)
+            times = SemanticDp(shape="paper", epsilon=0.7, per_user_queries=m, epsilon_times=3)
+            shares = epsilon_of_draws(times, np.zeros(3 * m, dtype=np.int32), 1)
+            assert sum(map(Fraction, shares.tolist())) <= Fraction(promised(times))
+            assert math.fsum(shares) == pytest.approx(2.1)
 
 
-def float_to_fraction(x):
-    from fractions import Fraction
-
-    return Fraction(x)
-
-
-def test_the_ledger_takes_what_fits_and_counts_the_rest(tmp_path):
-    path = str(tmp_path / "ledger.db")
+def test_who_cannot_pay_is_left_out(tmp_path):
+    path = tmp_path / "ledger.db"
+    make_ledger(path, log="food", epsilon=6.5)
     kept = []
     for seed in range(3):
-        told = Notes()
-        log, release = run(seed=seed, epsilon=3.0, per_user_queries=4, ledger=path, told=told)
+        log, release = run(seed=seed, shape="user", rows_per_user=2, epsilon=3.0, ledger=str(path), ledger_log="food")
         kept.append({u: len(t) for u, t in texts(log, release).items()})
-    assert kept == [{"ann": 2, "bob": 2}, {"ann": 1, "bob": 2}, {}]
-    assert "4 beyond the user's budget" in told.notes[0]
-    assert read_ledger(path).spent == (4, 4)
+    everybody = {"ann": 2, "bob": 2, "cem": 2}  # cem has no concept, and pays for blind rows all the same
+    assert kept == [everybody, everybody, {}]
+    assert read_ledger(path).epsilons() == pytest.approx([6.0] * 3)
     assert release.statement.settings["ledger"] == "ledger.db"
-    assert "all releases of this ledger" in release.statement.covers[0]
 
 
 def test_a_failure_after_the_reservation_gives_nothing_back(tmp_path, monkeypatch):
@@ -145,21 +147,86 @@ def test_a_failure_after_the_reservation_gives_nothing_back(tmp_path, monkeypatc
     def fail(*_, **__):
         raise RuntimeError("power cut")
 
+    make_ledger(tmp_path / "l.db", log="food", epsilon=4.0)
     monkeypatch.setattr(module, "publish_log", fail)
     with pytest.raises(RuntimeError, match="power cut"):
-        run(epsilon=3.0, per_user_queries=4, ledger=str(tmp_path / "l.db"))
-    assert read_ledger(tmp_path / "l.db").spent == (2, 3)
+        run(shape="user", epsilon=3.0, ledger=str(tmp_path / "l.db"), ledger_log="food")
+    assert read_ledger(tmp_path / "l.db").epsilons() == pytest.approx([3.0] * 3)
 
 
-def test_a_ledger_needs_a_number_of_draws():
-    with pytest.raises(ParameterError, match="--per-user-queries"):
+def test_a_ledger_needs_the_name_of_its_log():
+    with pytest.raises(ParameterError, match="--ledger-log"):
         SemanticDp(ledger="x.db")
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "1"])
-def test_bad_epsilons_are_refused(epsilon):
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"ledger": "x.db", "ledger_log": "x"}, "needs --shape user"),
+        ({"epsilon_times": 2}, "needs --per-user-queries"),
+        ({"rows_per_user": 5}, "option of --shape user"),
+        ({"epsilon_for": "query", "per_user_queries": 3}, "no budget of a user is kept"),
+    ],
+)
+def test_settings_that_mean_nothing_together_are_refused(settings, words):
+    with pytest.raises(ParameterError, match=words):
+        SemanticDp(shape="paper", **settings)
+
+
+@pytest.mark.parametrize("shape", ["user", "paper"])
+@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, 1e9, "1"])
+def test_bad_epsilons_are_refused(epsilon, shape):
     with pytest.raises(ParameterError, match=r"SemanticDp.epsilon must be a finite number > 0"):
-        SemanticDp(epsilon=epsilon)
+        SemanticDp(epsilon=epsilon, shape=shape)
+
+
+def test_epsilon_for_a_query_is_for_each_unit_and_promises_nothing_for_users(monkeypatch):
+    seen = spy_on_draws(monkeypatch)
+    _, release = run(epsilon=2.0, epsilon_for="query")
+    assert seen == [[2.0] * 5]
+    assert release.statement.unit == "query"
+    assert release.statement.parameters == {"epsilon": 2.0}
+    assert release.statement.model.endswith("not of a user")
+    assert any("nothing is promised for users" in line for line in release.statement.does_not_cover)
+
+
+def test_times_epsilon_buys_further_draws_at_the_same_share(monkeypatch):
+    """The second option of section 3.2: what goes beyond is published too, and the promise is a · ε."""
+    seen = spy_on_draws(monkeypatch)
+    log, release = run(epsilon=2.0, per_user_queries=1, epsilon_times=3)
+    assert texts(log, release) == {"ann": ["apple tennis", "pear"], "bob": ["golf", "golf"]}
+    assert seen == [[math.nextafter(2.0, 0.0)] * 5]
+    assert release.statement.parameters == {"epsilon": 6.0}
+    assert any("3 times the epsilon" in line for line in release.statement.does_not_cover)
+
+
+def spy_on_draws(monkeypatch):
+    seen = []
+
+    def draw(self, concept, epsilon, random, block=0):
+        seen.append(epsilon.tolist())
+        return concept
+
+    monkeypatch.setattr(Mechanism, "draw", draw)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("settings", "digest"),
+    [
+        ({}, "7545077a0b7a7fac"),
+        ({"domain": "topics", "criterion": "sqc2", "epsilon": 5.0}, "b312e7fee5198e10"),
+        ({"domain": "one", "criterion": "nsqc", "per_user_queries": 3}, "51afec1693152aa3"),
+        ({"rebuild": "paper", "domain": "disease", "epsilon": 50.0}, "688fb4fce7de4ca7"),
+    ],
+)
+def test_with_the_papers_rate_releases_are_those_of_before_the_calibration(monkeypatch, settings, digest):
+    """Digests of releases made when the weights had ε/2 and there was no other shape: all else is as it was."""
+    monkeypatch.setattr(Calibration, "rate", lambda self, epsilon, domain: epsilon / 2)
+    release = qc.anonymize(sample_log(users=30, queries=9), "semantic-dp", seed=3, shape="paper", **settings)
+    users, queries = release.log.users.to_list(), release.log.queries.to_list()
+    rows = [f"{users[u]}\t{queries[q]}" for u, q in zip(release.log.user, release.log.query, strict=True)]
+    assert hashlib.sha256("\n".join(rows).encode()).hexdigest()[:16] == digest
 
 
 def test_an_unknown_domain_is_refused_with_the_nearest():
@@ -180,7 +247,7 @@ def test_the_statement_says_what_is_not_covered():
 def test_rebuilt_texts_keep_words_and_say_so(rebuild):
     log = QueryLog.of(["a", "a", "b"], ["exciting water sports in the mediterranean", "zzzqqq", "how to cure asthma"])
     notes = Notes()
-    release = qc.anonymize(log, "semantic-dp", seed=2, epsilon=1e6, rebuild=rebuild, progress=notes)
+    release = qc.anonymize(log, "semantic-dp", seed=2, shape="paper", epsilon=1e6, rebuild=rebuild, progress=notes)
     found = {q for t in texts(log, release).values() for q in t}
     keeps = "exciting " if rebuild == "paper" else ""
     assert any(t.startswith(f"{keeps}water sports in the ") for t in found), found
@@ -191,7 +258,7 @@ def test_rebuilt_texts_keep_words_and_say_so(rebuild):
 
 def test_label_keeps_no_word_that_is_no_label():
     log = QueryLog.of(["a"] * 2, ["john smith of smalltown cheap asthma", "exciting tennis 1234"])
-    release = qc.anonymize(log, "semantic-dp", seed=2, epsilon=0.01, domain="disease")
+    release = qc.anonymize(log, "semantic-dp", seed=2, shape="paper", epsilon=0.01, domain="disease")
     words = " ".join(release.log.queries.to_list())
     assert "smalltown" not in words
     assert not any("as they were" in line for line in release.statement.does_not_cover)
@@ -199,7 +266,7 @@ def test_label_keeps_no_word_that_is_no_label():
 
 def test_a_sample_log_over_wordnet_is_reproducible_and_unlike_itself():
     log = sample_log()
-    first, second = (qc.anonymize(log, "semantic-dp", seed=s, criterion="sqc2", domain="one") for s in (1, 1))
+    first, second = (qc.anonymize(log, "semantic-dp", seed=s, shape="paper", domain="one") for s in (1, 1))
     assert first.log.queries.equals(second.log.queries)
     before = Counter(log.queries.to_list())
     assert sum((Counter(first.log.queries.to_list()) & before).values()) < 5

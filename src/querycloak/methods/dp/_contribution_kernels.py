@@ -1,4 +1,4 @@
-"""Kernel of budgets: which queries of each user fit, in the order of the log.
+"""Kernels of budgets: which queries of each user fit, in the order of the log; which items have the smallest keys.
 
 The memory: `rest` int64[users], a copy of `left` that is used up. rest[u] never falls below 0: that is the bound on
 what one user can contribute, on which the privacy argument of every method with a budget rests.
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from querycloak.arrays.jit import kernel
 
-__all__ = ["take_fitting"]
+__all__ = ["keep_smallest", "take_fitting"]
 
 
 @kernel
@@ -29,3 +29,26 @@ def take_fitting(
             rest[user[i]] -= units[i]
             taken[i] = True
     return taken
+
+
+@kernel
+def keep_smallest(
+    start: npt.NDArray[np.int64], key: npt.NDArray[np.uint64], d: int, kept: npt.NDArray[np.bool_]
+) -> bool:
+    """Mark the d smallest keys of each user; start: int64[users + 1], key: uint64[m], kept: bool[m], all False.
+
+    Return False where two keys of a user with more than d are equal: then nothing may be made of it, because which of
+    them is kept would follow from their order.
+    """
+    for u in range(len(start) - 1):
+        first, end = start[u], start[u + 1]
+        if end - first <= d:
+            kept[first:end] = True
+            continue
+        order = np.argsort(key[first:end])
+        for i in range(end - first - 1):
+            if key[first + order[i]] == key[first + order[i + 1]]:
+                return False
+        for i in range(d):
+            kept[first + order[i]] = True
+    return True

@@ -1,4 +1,4 @@
-"""Text of a drawn query: labels alone, or labels instead of the words that they stand for."""
+"""Text of a drawn query: labels alone, or labels instead of the words that had the concepts."""
 
 from __future__ import annotations
 
@@ -7,18 +7,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.logs.query_log import encode
 from querycloak.methods.dp._plurals import plural
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.mapping.trace import Trace
 
-__all__ = ["label_texts", "shaped_texts"]
+__all__ = ["label_texts", "label_words", "shaped_texts"]
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+
+
+def label_words(taxonomy: Taxonomy, drawn: Int32s) -> tuple[Int32s, pl.Series]:
+    """Return the label of each drawn concept, coded: int32[draws], and the labels. Two concepts may share a label."""
+    text = _labels(taxonomy, drawn)
+    used, index = np.unique(drawn, return_inverse=True)
+    code, words = encode([text[c] for c in used.tolist()])
+    return code[index], words
 
 
 def label_texts(taxonomy: Taxonomy, event: Int64s, drawn: Int32s) -> list[str]:
@@ -63,7 +74,7 @@ def shaped_texts(
             traces[query] = mapper.map_query(str(log.queries[query]))
         trace = traces[query]
         same = trace.concepts == tuple(concepts.concept[s : s + len(trace.concepts)].tolist())
-        # concepts from another mapper: their places in the text are unknown, so only labels are safe
+        # concepts from another mapper: their positions in the text are unknown, so only labels are safe
         out.append(_fill(trace, units, keep_all=keep_all) if same else " ".join(units.values()))
     return out
 
@@ -91,7 +102,7 @@ def _plural(label: str) -> str:
 
 
 def _labels(taxonomy: Taxonomy, drawn: Int32s) -> dict[int, str]:
-    """Return a label for each concept: the first that names it before all others, so that readers find it again."""
+    """Return a label for each concept: the first whose first sense it is, so that mapping the label returns it."""
     out = {}
     for c in np.unique(drawn).tolist():
         clear = (label for label in taxonomy.labels[c] if taxonomy.first_sense.get(label.lower()) == c)

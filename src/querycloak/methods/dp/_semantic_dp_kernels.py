@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from querycloak.arrays.jit import kernel
 
-__all__ = ["FULL", "Cells", "cells_of", "draw", "weigh"]
+__all__ = ["FULL", "Cells", "Tables", "cells_of", "draw", "weigh"]
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
@@ -62,7 +62,7 @@ class Cells(NamedTuple):
     top: Int32s
     """int32[n], highest ancestor (or self) in the same group: candidates below it are near, all others far"""
     group: Int32s
-    """int32[n], row of `far` and `spread`; -1 = outside all domains"""
+    """int32[n], row of `far` and `home`; -1 = outside all domains"""
     first: Int64s
     """int64[n + 1], rows of `run` of a concept: one for each level at and below it"""
     run: Int32s
@@ -73,24 +73,31 @@ class Cells(NamedTuple):
     """int64[groups, 5], the far candidates: CANDIDATES of them from BASE on, SKIP of them left out at SKIP_FROM"""
     listed: Int32s
     """int32[...], far candidates that are no slice of the taxonomy"""
-    spread: Floats
-    """float64[groups], max_sim - min_sim of the domain"""
-    loss: Floats
-    """float64[shared + 1, union + 1], 1 - sim (equation 5) by number of shared ancestors and of all ancestors"""
+    home: Int32s
+    """int32[groups], number of the domain that a group is in"""
+
+
+class Tables(NamedTuple):
+    """Weights of candidates, one table for each pair (ε_q, domain); made by the calibration, read only."""
+
+    near: Words
+    """uint64[tables, shared + 1, union + 1], by number of shared ancestors and of all ancestors"""
+    far: Words
+    """uint64[tables], of candidates in another group"""
 
 
 @kernel
-def weigh(loss: Floats, half: float, spread: float) -> Words:
-    """Return uint64[...]: 2^62 · exp(-half · min(1, loss / spread)), rounded up, at least 1, at most 2^62.
+def weigh(loss: Floats, rate: float, spread: float) -> Words:
+    """Return uint64[...]: 2^62 · exp(-rate · min(1, loss / spread)), rounded up, at least 1, at most 2^62.
 
-    `half` is ε_q / 2, and the product with a number of at most 1 never rounds above it. The factor 1 + 2^-48 is more
-    than the error of any exp in use (4 units of 2^-52), so every weight is at least 2^62 · exp(-ε_q / 2): the ratio of
-    two weights never exceeds exp(ε_q / 2), and that of two probabilities never exceeds exp(ε_q).
+    The product of the rate with a number of at most 1 never rounds above the rate. The factor 1 + 2^-48 is more than
+    the error of any exp in use (4 units of 2^-52), so every weight is at least 2^62 · exp(-rate): the ratio of two
+    weights never exceeds exp(rate).
     """
     out = np.empty(loss.shape, dtype=np.uint64)
     for i in range(loss.shape[0]):
         for j in range(loss.shape[1]):
-            x = math.exp(-half * min(1.0, loss[i, j] / spread)) * (1.0 + 2.0**-48)
+            x = math.exp(-rate * min(1.0, loss[i, j] / spread)) * (1.0 + 2.0**-48)
             out[i, j] = np.uint64(FULL) if x >= 1.0 else max(_ONE, np.uint64(math.ceil(x * 2.0**62)))
     return out
 
@@ -169,37 +176,37 @@ def _locate(cells: Cells, concept: int, piece: Int64s, cell: int, index: np.int6
 
 @kernel
 def draw(
-    cells: Cells, order: Int64s, concept: Int32s, epsilon: Floats, words: Words, state: Int64s, out: Int32s
+    cells: Cells,
+    tables: Tables,
+    order: Int64s,
+    concept: Int32s,
+    table: Int32s,
+    words: Words,
+    state: Int64s,
+    out: Int32s,
 ) -> None:
     """Draw for the inputs order[state[DONE]:] until they or the words run out; `state` says where to go on.
 
-    `order` must bring equal (epsilon, spread, concept) together, so that cells are filled once for all of them. `out`
+    `order` must bring equal (table, concept) together, so that cells are filled once for all of them. `out`
     is filled at the indices that `order` names. A number below a total is drawn by masking words and drawing again when
     it is not below: no modulo bias.
 
     Where words run out between the cell and the concept, the cell is kept in `state`: to draw it again would favour
     cells of one candidate, which need no second draw, and the probabilities would no longer be those of the proof.
     """
-    size = (cells.loss.shape[0] + 1) * (cells.loss.shape[0] + 1) + 1
+    size = (tables.near.shape[1] + 1) * (tables.near.shape[1] + 1) + 1
     piece = np.empty((size, 4), dtype=np.int64)
     total = np.empty((size, 3), dtype=np.uint64)
-    weights = np.empty((1, 1), dtype=np.uint64)
-    one = np.ones((1, 1), dtype=np.float64)
-    far_weight = _ONE
-    last_epsilon, last_spread, last_concept = -1.0, -1.0, -1
+    last_table, last_concept = -1, -1
     n, used = 0, 0
     high_mask = _ZERO
     while state[DONE] < len(order):
         at = order[state[DONE]]
-        c, e, s = concept[at], epsilon[at], cells.spread[cells.group[concept[at]]]
-        if e != last_epsilon or s != last_spread:
-            weights = weigh(cells.loss, e / 2.0, s)
-            far_weight = weigh(one, e / 2.0, 1.0)[0, 0]
-            last_epsilon, last_spread, last_concept = e, s, -1
-        if c != last_concept:
-            n = cells_of(cells, c, weights, far_weight, piece, total)
+        c, t = concept[at], table[at]
+        if t != last_table or c != last_concept:
+            n = cells_of(cells, c, tables.near[t], tables.far[t], piece, total)
             high_mask = _mask(total[n - 1, HIGH] + _ONE)
-            last_concept = c
+            last_table, last_concept = t, c
         cell = state[CELL]
         if cell < 0:
             while True:  # a number below the total of all weights

@@ -1,199 +1,280 @@
-"""Noisy counts of frequent queries (Korolova, Kenthapadi, Mishra, Ntoulas 2009): a table, differentially private.
+"""A table of the queries that many users asked, their phrases and clicks, with noisy counts: differentially private.
 
-Keep the first d queries of each user; count each query; choose it if count + noise(b) >= K; publish it with
-count + noise(b'), a fresh draw.
+Which items are published is chosen with noise, by one of three rules; then each is published with a count and fresh
+noise. (ε, δ)-differential privacy of a user holds for the whole table: every part takes its share from one budget.
 
-**What is protected: a user.** Neighbours are logs of which one has one user more. The proof, for the noise that runs
-(discrete Laplace, P(x) ∝ exp(-|x| / b)):
+| `choose` | paper | noise | proof |
+|---|---|---|---|
+| `sips`, `gaussian` | Swanberg et al. 2023, Gopi et al. 2020: set union | discrete Gaussian | `_set_union.py` |
+| `korolova` | Korolova, Kenthapadi, Mishra, Ntoulas 2009 | discrete Laplace | `_korolova.py` |
 
-1. A user changes counts by at most d in sum. Choosing among the queries that both logs hold is therefore d/b-private,
-   publishing their counts d/b'-private. With b = d/ε₁ and b' = d/ε₂ both together are (ε₁ + ε₂)-private.
-2. Queries that only this user asked have counts c₁ + c₂ + … <= d in one log and are absent from the other. One of them
-   is chosen with probability at most Σ a^(K - cᵢ) / (1 + a), a = exp(-1/b), which is at most d · a^(K - d) / (1 + a).
-   `threshold` makes this at most δ.
-3. So for any set S of outcomes, P(S | with) <= exp(ε) · P(S | without) + δ by leaving out the outcomes of step 2, and
-   P(S | without) <= exp(ε) · P(S | with) + δ, because with probability 1 - δ none of those queries is chosen.
+Korolova et al. also publish clicks on the first ten results of a chosen query, which a search engine knows without the
+log. We do not know them, so a pair of query and URL is chosen with noise as well (`clicks`), among chosen queries.
 
-Departures from the publication's formula b = d/ε, K = d · (1 - ln(2δ/d) / ε):
-
-- The formula spends ε on choosing alone; the counts cost d/b' more. Here ε is the whole budget and is divided between
-  both (`count_share`).
-- Noise is whole-numbered. Its tail is 1/(1 + a) instead of 1/2, so K has (1 + a)δ in place of 2δ and is rounded up:
-  never below the published K for the same b.
+Counts of `korolova` count query events; those of a set union count people: one person's repetitions would need more
+noise than they are worth.
 
 The filtered log (`output_form="log"`) publishes all rows whose query was chosen, as they were. It is not
-differentially private, and its statement says so; no budget goes to counts then, and b and K are the published ones.
+differentially private, and its statement says so; no budget goes to counts then.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from querycloak._version import __version__
-from querycloak.logs.query_log import QueryLog
-from querycloak.methods.dp._contribution_kernels import take_fitting
-from querycloak.methods.dp._noise import add_noise, check_library, describe_noise, scale_for
+from querycloak.errors import ParameterError
+from querycloak.methods.dp._dp_settings import (
+    LEAST_DELTA,
+    MOST_PER_USER,
+    DpSettings,
+    ledger_log_setting,
+    ledger_setting,
+)
+from querycloak.methods.dp._frequent_table import PlainRows, count_table, covers, does_not_cover
+from querycloak.methods.dp._korolova import choose_queries, count_queries, first_queries
+from querycloak.methods.dp._noise import check_library, describe_noise, scale_for
+from querycloak.methods.dp._set_union_items import click_items, phrase_items, query_items
+from querycloak.methods.dp._set_union_table import PLURALS, RESERVED, Plan, choose_items, count_chosen, take_shares
+from querycloak.methods.dp._spending import charge
 from querycloak.progress import QUIET, Progress
 from querycloak.releases.budget import Budget
 from querycloak.releases.publish import Evidence, publish_counts, publish_log
 from querycloak.releases.statement import PrivacyStatement
 from querycloak.releases.table import count_in, count_out, under_new_ids
-from querycloak.settings import Settings, setting
+from querycloak.settings import setting
 
 if TYPE_CHECKING:
-    import polars as pl
-
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.methods.dp._set_union_items import Items
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["FrequentQueries", "frequent_queries", "threshold"]
+__all__ = ["FrequentQueries", "frequent_queries"]
+
+Int64s = npt.NDArray[np.int64]
+
+_LEAST_SHARE = 1e-6
+"""Of the budget: with less, nothing is published but noise, and rounding may leave nothing at all."""
 
 
 @dataclass(frozen=True)
-class FrequentQueries(Settings):
+class FrequentQueries(DpSettings):
     """Settings of `frequent-queries`."""
 
-    epsilon: float = setting(math.log(10), "budget of each user, for choosing queries and for their counts", above=0)
-    delta: float = setting(1e-5, "probability that a query of one user alone is published", above=0, below=1)
-    per_user: int = setting(1, "count only the first so many queries of each user", minimum=1)
-    count_share: float = setting(0.5, "share of epsilon that goes to the published counts", above=0, below=1)
+    epsilon: float = setting(math.log(10), "budget of each user, for choosing and for counts", above=0)
+    delta: float = setting(1e-5, "probability that something of one user alone is published", above=0, below=1)
+    choose: str = setting(
+        "sips",
+        "how items are chosen: sips = set union in rounds, gaussian = in one round, korolova = the paper of 2009",
+        choices=("sips", "gaussian", "korolova"),
+    )
+    items: str = setting(
+        "queries",
+        "what is published: queries, phrases = runs of words of queries, or both",
+        choices=("queries", "phrases", "both"),
+    )
+    clicks: bool = setting(False, "publish also which URLs were clicked for a chosen query")
+    per_user: int | None = setting(
+        None,
+        "most distinct items of a user that count in a choice; korolova: the first so many queries",
+        minimum=1,
+        below=MOST_PER_USER + 1,
+        shown="20 queries, 100 phrases, 20 clicks; korolova: 1",
+    )
+    counted_per_user: int = setting(
+        10, "a user with more chosen items than this counts for each of them in part (not with korolova)", minimum=1
+    )
+    count_share: float | None = setting(
+        None, "share of the budget that goes to the published counts", above=0, below=1, shown="0.2; korolova: 0.5"
+    )
+    phrase_share: float = setting(0.2, "of both, the share of the budget that phrases have", above=0, below=1)
+    click_share: float = setting(0.2, "share of the budget that clicks have, if asked for", above=0, below=1)
+    rounds: int = setting(2, "rounds of sips", minimum=1)
+    weights: str = setting(
+        "short",
+        "where the weight of a user goes: short = to texts of few words, equal = to all alike (not with korolova)",
+        choices=("short", "equal"),
+    )
     output_form: str = setting(
         "table",
-        "table = queries with noisy counts; log = the rows of the log whose query was chosen: no guarantee",
+        "table = items with noisy counts; log = the rows of the log whose query was chosen: no guarantee",
         choices=("table", "log"),
     )
+    ledger: str | None = ledger_setting()
+    ledger_log: str | None = ledger_log_setting()
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        queries_only = "korolova" if self.choose == "korolova" else "log" if self.output_form == "log" else ""
+        if queries_only and self.items != "queries":
+            raise ParameterError.of("FrequentQueries.items", f"queries with {queries_only}", self.items)
+        if self.clicks and (queries_only or self.items == "phrases"):
+            why = f"off with {queries_only or 'phrases alone'}"
+            raise ParameterError.of("FrequentQueries.clicks", why, self.clicks)
+        if self.ledger is not None and self.output_form == "log":
+            raise ParameterError("A ledger needs --output-form table: a log has no bound that could be charged to it.")
+        for name in ("count_share", "phrase_share", "click_share"):
+            share = getattr(self, name)
+            if share is not None and not _LEAST_SHARE <= share <= 1 - _LEAST_SHARE:
+                expected = f"a number from {_LEAST_SHARE:g} to {1 - _LEAST_SHARE:g}"
+                raise ParameterError.of(f"FrequentQueries.{name}", expected, share)
+        if self.delta < LEAST_DELTA:
+            raise ParameterError.of("FrequentQueries.delta", f"a number >= {LEAST_DELTA:g}", self.delta)
+        if self.rounds > 10:
+            raise ParameterError.of("FrequentQueries.rounds", "an integer from 1 to 10", self.rounds)
 
-def threshold(d: int, scale: float, delta: float) -> int:
-    """Return K, at least d: a query is chosen where count + noise reaches it. Makes d · a^(K - d) / (1 + a) <= δ."""
-    a = math.exp(-1 / scale)
-    exact = d + scale * (math.log(d / delta) - math.log1p(a))
-    return max(d, math.ceil(exact * (1 + 2.0**-48)))
+    def plan(self, kind: str) -> Plan:
+        """Return what items of one kind have of the budget, and what a user may contribute to them."""
+        share = 1.0 - (self.click_share if self.clicks else 0.0)
+        if self.items == "both":
+            share *= self.phrase_share if kind == "phrase" else 1 - self.phrase_share
+        usual = 100 if kind == "phrase" else 20
+        return Plan(
+            share=self.click_share if kind == "click" else share,
+            count_share=0.0 if self.output_form == "log" else self.share_of_counts,
+            rounds=self.rounds if self.choose == "sips" else 1,
+            per_user=self.per_user or usual,
+            counted=self.counted_per_user,
+        )
+
+    @property
+    def has_truth(self) -> bool:
+        """A table has no users."""
+        return self.output_form == "log"
+
+    @property
+    def share_of_counts(self) -> float:
+        """The share of the budget that counts have."""
+        return self.count_share or (0.5 if self.choose == "korolova" else 0.2)
 
 
 def frequent_queries(
     log: QueryLog, settings: FrequentQueries, random: Randomness, progress: Progress = QUIET
 ) -> Release:
-    """Publish the queries that many users asked."""
+    """Publish what many users asked."""
     if random.seed is None:
         check_library()
-    event = log.event
-    progress.start("counting", total=len(log))
-    most = np.full(len(log.users), settings.per_user, dtype=np.int64)
-    counted = take_fitting(log.user, event.astype(np.int64), most)
-    counts = np.bincount(log.query[counted], minlength=len(log.queries)).astype(np.int64)
-    asked = np.flatnonzero(counts).astype(np.int32)  # int32[candidates], codes of queries
-    progress.advance(len(log))
-
-    table = settings.output_form == "table"
-    budget = Budget(float(settings.epsilon), float(settings.delta))
-    share = 1 - settings.count_share if table else 1.0
-    to_choose = budget.take("choosing queries", fraction=share, delta=float(settings.delta))
-    scale = scale_for(settings.per_user, to_choose.epsilon)
-    least = threshold(settings.per_user, scale, settings.delta)
-    progress.start("choosing queries", total=len(asked))
-    noisy = add_noise(
-        counts[asked], sensitivity=settings.per_user, epsilon=to_choose.use(), random=random.child("choice")
-    )
-    chosen = asked[noisy >= least]
-    progress.advance(len(asked))
-
-    if table:
-        to_count = budget.take_rest("counts of the chosen")
-        shown = add_noise(
-            counts[chosen], sensitivity=settings.per_user, epsilon=to_count.use(), random=random.child("counts")
-        )
-        published, truth, kept = _table(log, chosen, shown), None, np.isin(log.query, chosen) & counted
-    else:
-        kept = event & np.isin(log.query, chosen)
-        published, truth, *_ = under_new_ids(log, log.user[kept], log.query[kept], random)
-    dropped = {
-        "further clicks of a query": int((~event).sum()),
-        **({"beyond the first queries of a user": int((event & ~counted).sum())} if table else {}),
-        "query not frequent enough": int(((counted if table else event) & ~kept).sum()),
-    }
-    if table:  # exact counts would be one more output, without noise: they are told, not written
-        told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items())
-        progress.note(f"{len(log):,} rows in; left out: {told} (not in the statement: these counts are exact)")
+    rows, rule, budget = (_korolova if settings.choose == "korolova" else _set_union)(log, settings, random, progress)
+    if settings.output_form == "log":
+        return _filtered_log(log, rows[0].code, settings, random, rule)
+    published = count_table(log, rows)
     statement = PrivacyStatement(
         method="frequent-queries",
-        settings=settings.to_json(),
+        settings=settings.public(),
         version=__version__,
-        model=_model(settings) if table else "none",
-        parameters={
-            "epsilon": float(settings.epsilon),
-            "delta": float(settings.delta),
-            "threshold": float(least),
-            "noise scale of the choice": scale,
-        }
-        if table
-        else {},
-        unit="user" if table else "none",
-        covers=_covers(settings) if table else (),
-        does_not_cover=_does_not_cover(table),
-        assumptions=("one person is one user of the log", "the settings were chosen without looking at the log"),
-        randomness=describe_noise(random),
-        new_ids=True,
-        counts_in={} if table else count_in(log),
-        counts_out={"rows": len(published)} if table else count_out(published),
-        dropped={} if table else dropped,
-        figures={} if table else {"threshold": float(least), "noise scale of the choice": scale},
+        model=(
+            "(epsilon, delta)-differential privacy of each user, "
+            f"epsilon {settings.epsilon:g}, delta {settings.delta:g}"
+        ),
+        parameters={"epsilon": float(settings.epsilon), "delta": float(settings.delta), **rule},
+        unit="user",
+        counts_in={},
+        counts_out={"rows": len(published)},
+        dropped={},
+        **_said(settings, random),
     )
-    if table:
-        return publish_counts(published, statement, Evidence(log, budget=budget))
+    return publish_counts(published, statement, Evidence(log, budget=budget))
+
+
+def _set_union(
+    log: QueryLog, settings: FrequentQueries, random: Randomness, progress: Progress
+) -> tuple[list[PlainRows], dict[str, float], Budget]:
+    """Choose items by set union and count people: the rows of the table, and what was done."""
+    budget = Budget(float(settings.epsilon), float(settings.delta), reserved_delta=float(settings.delta) * RESERVED)
+    kinds = {"queries": ["query"], "phrases": ["phrase"], "both": ["query", "phrase"]}[settings.items]
+    kinds += ["click"] if settings.clicks else []
+    shares = {kind: take_shares(kind, settings.plan(kind), budget) for kind in kinds}
+    log = _taking_part(log, settings, budget, progress)
+    rows: list[PlainRows] = []
+    rule: dict[str, float] = {}
+    queries: Int64s = np.zeros(0, dtype=np.int64)
+    for kind in kinds:
+        progress.start(f"choosing {PLURALS[kind]}")
+        items, plan = _items(log, kind, settings, queries), settings.plan(kind)
+        chosen = choose_items(items, plan, shares[kind], random)
+        for i, done in enumerate(chosen.rules):
+            name = f" of {PLURALS[kind]}, round {i + 1}"
+            rule |= {f"deviation of the noise{name}": done.deviation, f"threshold{name}": done.threshold}
+        count = count_chosen(items, chosen, plan, shares[kind], random) if plan.count_share else None
+        rows.append(PlainRows(kind, chosen.code, chosen.text, chosen.url, count))
+        queries = chosen.code if kind == "query" else queries
+    return rows, rule, budget
+
+
+def _items(log: QueryLog, kind: str, settings: FrequentQueries, queries: Int64s) -> Items:
+    """Return the items of a kind; clicks are of `queries`, those that were chosen."""
+    short = settings.weights == "short"
+    if kind == "click":
+        return click_items(log, queries)
+    return query_items(log, short=short) if kind == "query" else phrase_items(log, short=short)
+
+
+def _korolova(
+    log: QueryLog, settings: FrequentQueries, random: Randomness, progress: Progress
+) -> tuple[list[PlainRows], dict[str, float], Budget]:
+    """Choose and count queries with Laplace noise."""
+    budget = Budget(float(settings.epsilon), float(settings.delta))
+    table, d = settings.output_form == "table", settings.per_user or 1
+    share = 1 - settings.share_of_counts if table else 1.0
+    to_choose = budget.take("choosing queries", fraction=share, delta=float(settings.delta))
+    to_count = budget.take_rest("counts of the chosen") if table else None
+    for part in (to_choose, to_count):  # noise that would overflow is refused before a ledger is charged
+        if part is not None:
+            scale_for(d, part.epsilon)
+    log = _taking_part(log, settings, budget, progress)
+    progress.start("choosing queries")
+    counts = first_queries(log, d)
+    chosen, rule = choose_queries(counts, d, to_choose, random)
+    shown = None if to_count is None else count_queries(counts, chosen, d, to_count, random)
+    return [PlainRows("query", chosen, log.queries.gather(chosen), None, shown)], rule, budget
+
+
+def _taking_part(log: QueryLog, settings: FrequentQueries, budget: Budget, progress: Progress) -> QueryLog:
+    """Return the rows of those who take part: all, or those whom a ledger was charged for."""
+    takes_part = charge(log, settings, budget, progress, method="frequent-queries")
+    rows = takes_part[log.user]
+    return log if rows.all() else log.take(rows)
+
+
+def _filtered_log(
+    log: QueryLog, chosen: Int64s, settings: FrequentQueries, random: Randomness, rule: dict[str, float]
+) -> Release:
+    """Publish the rows of the log whose query was chosen: no guarantee."""
+    event = log.event
+    kept = event & np.isin(log.query, chosen)
+    published, truth, *_ = under_new_ids(log, log.user[kept], log.query[kept], random)
+    statement = PrivacyStatement(
+        method="frequent-queries",
+        settings=settings.public(),
+        version=__version__,
+        model="none",
+        parameters={},
+        unit="none",
+        counts_in=count_in(log),
+        counts_out=count_out(published),
+        dropped={
+            "further clicks of a query": int((~event).sum()),
+            "query not frequent enough": int((event & ~kept).sum()),
+        },
+        figures=rule,
+        **_said(settings, random),
+    )
     return publish_log(published, statement, truth, Evidence(log))
 
 
-def _table(log: QueryLog, chosen: npt.NDArray[np.int32], shown: npt.NDArray[np.int64]) -> QueryLog:
-    """Make the published table: the largest count first, equal counts by text, so that its order tells nothing."""
-    import polars as pl
-
-    frame = pl.DataFrame({"query": log.queries.gather(chosen), "count": shown})
-    frame = frame.sort(["count", "query"], descending=[True, False])
-    return QueryLog(
-        user=np.zeros(len(frame), dtype=np.int32),
-        users=_nobody(len(frame)),
-        query=np.arange(len(frame), dtype=np.int32),
-        queries=frame["query"],
-        extra=frame.select("count"),
-        form=log.form,
-    )
-
-
-def _nobody(rows: int) -> pl.Series:
-    """Return the vocabulary of users of a table that has none."""
-    import polars as pl
-
-    return pl.Series(["all"] if rows else [], dtype=pl.String)
-
-
-def _model(settings: FrequentQueries) -> str:
-    budget = f"epsilon {settings.epsilon:g}, delta {settings.delta:g}"
-    return f"(epsilon, delta)-differential privacy of each user, {budget}"
-
-
-def _covers(settings: FrequentQueries) -> tuple[str, ...]:
-    promise = (
-        f"without any one user, any table would have been as likely, up to a factor of exp({settings.epsilon:g}) and "
-        f"an exception of probability {settings.delta:g}"
-    )
-    return (promise,)
-
-
-def _does_not_cover(table: bool) -> tuple[str, ...]:
-    if not table:
-        noisy = "only the choice of queries is noisy, rows and their number per user are published as they were"
-        return (
-            f"the log is not differentially private: {noisy}",
-            "all chosen queries of a user stay under one id",
-            "queries are published verbatim",
-        )
-    return (
-        "published queries are verbatim: a secret that many users share is published",
-        "further releases of the same users add up",
-    )
+def _said(settings: FrequentQueries, random: Randomness) -> dict[str, Any]:
+    """Return what a statement says besides numbers."""
+    table = settings.output_form == "table"
+    return {
+        "covers": covers(settings.epsilon, settings.delta) if table else (),
+        "does_not_cover": does_not_cover(table=table, people=settings.choose != "korolova", adds_up=settings.adds_up),
+        "assumptions": ("one person is one user of the log", "the settings were chosen without looking at the log"),
+        "randomness": describe_noise(random),
+        "new_ids": True,
+    }

@@ -18,7 +18,6 @@ Departures from the paper:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,13 +26,15 @@ import numpy.typing as npt
 from querycloak._version import __version__
 from querycloak.methods.dp._contribution_kernels import take_fitting
 from querycloak.methods.dp._domains import TOPICS_HELP, choose_domains, describe_domains
-from querycloak.methods.dp._noise import add_noise, check_library, describe_noise
+from querycloak.methods.dp._dp_settings import MOST_PER_USER, DpSettings, ledger_log_setting, ledger_setting
+from querycloak.methods.dp._noise import add_noise, check_library, describe_noise, scale_for
+from querycloak.methods.dp._spending import charge
 from querycloak.progress import QUIET, Progress
-from querycloak.releases.budget import Budget
+from querycloak.releases.budget import EMPTY, REPLACE, Budget
 from querycloak.releases.publish import Evidence, publish_items
 from querycloak.releases.statement import PrivacyStatement
 from querycloak.releases.table import count_out, under_new_ids
-from querycloak.settings import Settings, setting
+from querycloak.settings import setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from querycloak.logs.query_log import QueryLog
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
+    from querycloak.releases.account import Relation
     from querycloak.releases.release import ItemRelease
 
 __all__ = ["HistogramDp", "histogram_dp", "noisy_histograms"]
@@ -52,11 +54,13 @@ _BLOCK = 1 << 22  # bins at a time
 
 
 @dataclass(frozen=True)
-class HistogramDp(Settings):
+class HistogramDp(DpSettings):
     """Settings of `histogram-dp`."""
 
     epsilon: float = setting(1.0, "budget of each user over all of the user's queries", above=0)
-    per_user_queries: int = setting(100, "most units of queries that a user may have in the histogram", minimum=1)
+    per_user_queries: int = setting(
+        100, "most units of queries that a user may have in the histogram", minimum=1, below=MOST_PER_USER + 1
+    )
     domain: str = setting(
         "topics",
         "which concepts are counted: all = the whole taxonomy, one = those below the lowest concept above all topics, "
@@ -68,6 +72,8 @@ class HistogramDp(Settings):
         "noise enough to hide a user's queries among any others (replace), or the paper's half of it (paper)",
         choices=("replace", "paper"),
     )
+    ledger: str | None = ledger_setting()
+    ledger_log: str | None = ledger_log_setting()
 
     @property
     def most_change(self) -> int:
@@ -98,9 +104,14 @@ def histogram_dp(
     most = np.full(len(log.users), settings.per_user_queries, dtype=np.int64)
     taken = take_fitting(concepts.user, inside.astype(np.int64), most)
 
-    users = np.unique(log.user)
-    budget = Budget(float(settings.epsilon))  # one share: the histograms of two users have no query in common
-    epsilon = budget.take("a histogram for each user").use()
+    relation: Relation = REPLACE if settings.sensitivity == "replace" else EMPTY
+    budget = Budget(float(settings.epsilon), relation=relation)
+    share = budget.take("a histogram for each user")  # one share: the histograms of two users have no query in common
+    scale_for(settings.most_change, share.epsilon)  # noise that overflows is refused before anything is spent
+    takes_part = charge(log, settings, budget, progress, method="histogram-dp")
+    users = np.flatnonzero(takes_part).astype(np.int32)
+    taken &= takes_part[concepts.user]
+    epsilon = share.use()
     progress.start("adding noise to histograms", total=len(users))
     parts = []
     for user, concept, count in noisy_histograms(
@@ -117,6 +128,7 @@ def histogram_dp(
     published, truth, *_ = under_new_ids(
         log, user, concept, random,
         queries=pl.Series([taxonomy.label(c) for c in bins.tolist()], dtype=pl.String),
+        digits=False,
         category=concept,
         categories=pl.Series([taxonomy.paths[c] for c in bins.tolist()], dtype=pl.String),
     )  # fmt: skip
@@ -128,7 +140,7 @@ def histogram_dp(
     progress.note(f"{len(log):,} rows in; not counted: {told} (not in the statement: these counts are exact)")
     statement = PrivacyStatement(
         method="histogram-dp",
-        settings={**settings.to_json(), "topics": PurePath(settings.topics).name},
+        settings=settings.public(),
         version=__version__,
         model=f"epsilon-differential privacy of each user's queries, epsilon {settings.epsilon:g}"
         + ("" if settings.sensitivity == "replace" else " against an empty log, twice that against another"),
@@ -138,7 +150,7 @@ def histogram_dp(
         does_not_cover=(
             "how many users the log has is visible",
             "what all users have in common is published: the guarantee is about each user alone",
-            "further releases of the same users add up",
+            settings.adds_up,
         ),
         assumptions=(
             "one person is one user of the log",

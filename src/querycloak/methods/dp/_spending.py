@@ -1,0 +1,44 @@
+"""Charging a release to the ledger that its settings name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.methods.dp._dp_settings import DpSettings
+    from querycloak.progress import Progress
+    from querycloak.releases.budget import Budget
+
+__all__ = ["charge"]
+
+
+def charge(
+    log: QueryLog, settings: DpSettings, budget: Budget, progress: Progress, *, method: str
+) -> npt.NDArray[np.bool_]:
+    """Return who takes part in a release, bool[users of the vocabulary]; a ledger has been charged when this returns.
+
+    Call it when all shares are taken from the budget, all settings are checked, and nothing is drawn: what follows
+    costs nobody more, and what fails before costs nothing. Everybody in the log pays the whole account, whatever they
+    asked. The method leaves out the rows of everybody else, as if they were not in the log.
+    """
+    present = np.unique(log.user)
+    takes_part = np.zeros(len(log.users), dtype=np.bool_)
+    takes_part[present] = True
+    path, name = getattr(settings, "ledger", None), getattr(settings, "ledger_log", None)
+    if path is None:
+        return takes_part
+    from querycloak.releases.ledger import Ledger
+
+    ledger = Ledger(path, log=name or "")
+    takes_part[present] = ledger.reserve(log.users.gather(present).to_list(), budget.lines, method=method)
+    budget.closed = True
+    some = int(takes_part.sum())
+    progress.note(
+        f"Ledger {ledger.path.name}: {some:,} of {len(present):,} people take part, the others have too little left "
+        f"(not in the statement: these counts are exact). Its head is now {ledger.head}: keep that elsewhere."
+    )
+    return takes_part
