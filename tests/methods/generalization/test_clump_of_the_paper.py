@@ -33,14 +33,15 @@ def test_duplicates_that_are_dropped_count_as_suppressed(duplicates, distortion,
 
 
 def test_only_the_first_r_clusters_with_room_are_tried() -> None:
-    """Step 2: the third transaction would fit the second cluster, and with r = 1 is put into the first."""
-    asked = [bag("milk cheese butter"), bag("apple orange"), bag("apple banana"), bag("milk cheese")]
-    asked_in_order = [asked[0], asked[3], asked[1], asked[2]]  # lengths 3, 2, 2, 2: seeds are the first and the third
-    groups = {}
+    """Step 2. Seeds are <milk, cheese, butter> and <apple, banana>; <apple, orange> is next, and belongs to the second.
+
+    With r = 1 only the first cluster is looked at, and all is lost but two foods.
+    """
+    log, concepts = log_of([bag("milk cheese butter"), bag("apple orange"), bag("apple banana"), bag("milk cheese")])
+    distortion = {}
     for search in (1, 2):
-        log, concepts = log_of(asked_in_order)
         chosen = Clump(k=2, search=search, order="decreasing", choose="total", lcg="printed", refine=False)
         release = clump(log, chosen, Randomness(1), concepts=concepts, taxonomy=FOOD)
-        groups[search] = release.statement.figures["distortion"]
-    # with r = 1 the longest is put with <apple, banana>, its next in the order: all of both is lost but two foods
-    assert groups[1] > groups[2] == pytest.approx(1 + 2 * 2 / 7)
+        distortion[search] = release.statement.figures["distortion"]
+    assert distortion[2] == pytest.approx(1 + 2 * 2 / 7)  # butter is suppressed; <apple, fruit> twice
+    assert distortion[1] == pytest.approx((2 * 2 + 1) + 2 * 2)

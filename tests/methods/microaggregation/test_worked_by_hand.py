@@ -11,6 +11,7 @@ import querycloak as qc
 from querycloak.knowledge.directory import SiteDirectory
 from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.logs.query_log import QueryLog
+from querycloak.mapping.categories import query_categories
 from querycloak.mapping.concept_log import ConceptLog
 from querycloak.methods.microaggregation.semantic_microaggregation import (
     SemanticMicroaggregation,
@@ -73,3 +74,12 @@ def test_each_member_gives_its_share_of_its_own_queries(method) -> None:
         assert sorted(text.startswith("coffee") for text in one) == [False] * 3 + [True]
         seen += one
     assert len(seen) == 8, "any of a member's queries may be drawn"
+
+
+def test_a_page_has_the_category_of_its_domain() -> None:
+    """Erola and Castellà-Roca, section IV-A: a page that is listed for itself counts as its domain all the same."""
+    sites = SiteDirectory.of(["shop.example", "shop.example/cars"], ["Top/Shops", "Top/Cars"])
+    urls = ["http://www.shop.example/cars/red", "http://deep.shop.example/x"]
+    log = QueryLog.of(["a", "b"], ["red cars", "deep"], urls=urls)
+    found = query_categories(log, sites)
+    assert [sites.taxonomy.label(c) for c in found.category] == ["Shops", "Shops"]
