@@ -58,7 +58,7 @@ def read_table(path: Path) -> Table:
     rows = []
     for number, row in enumerate(given["row"], 1):
         _check(row, f"{path.name}, row {number}")
-        rows.append(Row(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}))
+        rows.append(Row(**(row | {key: tuple(row.get(key, ())) for key in ("code", "tests")})))
     return Table(path.stem, given["title"], given["intro"], tuple(rows))
 
 

@@ -19,6 +19,7 @@ from mutation.identifier_faults import IDENTIFIERS
 from mutation.laststep_faults import LAST_STEP
 from mutation.linking_faults import LINKING
 from mutation.outside_budget_faults import OUTSIDE_BUDGET
+from mutation.paper_faults import PAPERS
 from mutation.phrase_faults import PHRASES
 from mutation.policy_faults import POLICY
 from mutation.recount_faults import RECOUNTS
@@ -510,5 +511,6 @@ FAULTS: list[Fault] = [
     *SEMANTIC_DP,
     *AUDIT,
     *OUTSIDE_BUDGET,
+    *PAPERS,
 ]
 """All of them."""
