@@ -104,7 +104,7 @@ def test_the_logs_of_a_pair_are_neighbours(relation):
 
 
 def test_against_an_empty_log_the_user_asks_nothing():
-    """Two logs that are both of something may cost twice the claim: a sound method was accused (2.7 for a claim of 2)."""
+    """Two logs that are both of something may cost twice the claim: a sound method was accused, 2.7 for 2."""
     for pair in pairs_for(EMPTY):
         log = pair.sides(3).without
         own = log.query[log.user == log.users.to_list().index("target")]

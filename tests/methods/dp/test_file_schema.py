@@ -1,4 +1,4 @@
-"""Which columns a log has, and what they mean, must not be for one user to decide: two files that differ in one user."""
+"""Which columns a log has, and what they mean, is not for one user to decide: two files that differ in one user."""
 
 from __future__ import annotations
 
