@@ -103,6 +103,20 @@ def test_the_logs_of_a_pair_are_neighbours(relation):
             assert ("target" in other.users.to_list()) == (relation != ADD_REMOVE)
 
 
+def test_against_an_empty_log_the_user_asks_nothing():
+    """Two logs that are both of something may cost twice the claim: a sound method was accused, 2.7 for 2."""
+    for pair in pairs_for(EMPTY):
+        log = pair.sides(3).without
+        own = log.query[log.user == log.users.to_list().index("target")]
+        assert log.queries.gather(own).to_list() == ["qzxvw"], pair.name
+
+
+@pytest.mark.slow
+def test_a_sound_claim_against_an_empty_log_is_not_accused():
+    found = qc.audit("histogram-dp", sensitivity="paper", epsilon=2.0, runs=2000, pairs=["another interest"], seed=1)
+    assert found.passed
+
+
 def test_a_relation_that_is_not_about_a_user_has_no_pairs():
     assert pairs_for(CONCEPTS) == ()
 

@@ -317,8 +317,8 @@ KEEPING = [
     fault(
         "spending: histograms of who cannot pay",
         "methods/dp/histogram_dp.py",
-        "users = np.flatnonzero(takes_part)",
-        "users = np.unique(log.user)",
+        "taken &= takes_part[concepts.user]",
+        "taken &= True",
         CHARGED,
     ),
     fault(

@@ -131,11 +131,18 @@ USER_SHAPE = [
         f"{OF_ROWS}::test_rows_are_put_in_random_order",
     ),
     fault(
-        "rows: who cannot pay has rows all the same",
+        "rows: who cannot pay has rows of their own units",
         ROWS,
-        "people = np.flatnonzero(takes_part).astype(np.int32)",
+        "mechanism.covers(concepts.concept) & takes_part[concepts.user]",
+        "mechanism.covers(concepts.concept)",
+        f"{OF_ROWS}::test_who_cannot_pay_draws_blindly_and_the_others_do_not",
+    ),
+    fault(
+        "rows: the number of users tells who paid",
+        ROWS,
         "people = np.unique(log.user)",
-        f"{OF_ROWS}::test_who_cannot_pay_is_left_out_and_the_others_are_not",
+        "people = np.flatnonzero(takes_part)",
+        f"{OF_ROWS}::test_who_cannot_pay_draws_blindly_and_the_others_do_not",
     ),
     fault(
         "rows: a domain per topic passes",

@@ -3,7 +3,8 @@
 | relation | the two logs |
 |---|---|
 | one user more or fewer | `with` has a user whom `without` does not have |
-| one user's log replaced (or emptied) | the same users; one of them has another log |
+| one user's log replaced | the same users; one of them has another log |
+| one user's log against an empty one | the same users; one of them has nothing in the second log |
 
 Each pair is a case in which methods have been wrong: a user in between the clicks of others, one who repeats a text or
 holds many, the one whose asking makes a text frequent enough, a text or a concept that nobody else has. All texts are
@@ -14,7 +15,7 @@ whether a text is published, and twice as many where its count matters.
 from __future__ import annotations
 
 from collections.abc import Callable  # noqa: TC003 - for the dataclass
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
 from querycloak.knowledge.taxonomy import Taxonomy
@@ -79,7 +80,9 @@ def pairs_for(relation: Relation) -> tuple[Pair, ...]:
     """Return the pairs of a neighbouring relation; none for one that is not about a whole user."""
     if relation == ADD_REMOVE:
         return _ADDED
-    return _REPLACED if relation in {REPLACE, EMPTY} else ()
+    if relation == EMPTY:
+        return tuple(_emptied(pair) for pair in _REPLACED)
+    return _REPLACED if relation == REPLACE else ()
 
 
 def _log(rows: list[Row]) -> QueryLog:
@@ -135,6 +138,19 @@ def _replaced(one: list[Row], other: list[Row], *, alone: bool = False) -> Calla
         return others + one, others + other
 
     return build
+
+
+def _emptied(pair: Pair) -> Pair:
+    """Return a pair whose second log holds nothing of the target: two logs of something may cost twice the claim.
+
+    That the target is there is public, so one row stays, of a text that means nothing.
+    """
+
+    def build(people: int) -> tuple[list[Row], list[Row]]:
+        one, other = pair.build(people)
+        return one, [row for row in other if row[0] != _TARGET] + _asks(_NO_CONCEPT)
+
+    return replace(pair, what=f"{pair.what}; in the second log, nothing", build=build)
 
 
 _MANY: Final = [f"word{i:02}" for i in range(40)]

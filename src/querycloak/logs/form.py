@@ -71,6 +71,7 @@ class LogForm:
         usual = LogForm(self.format, ())
         return replace(
             self,
+            format="jsonl" if self.format == "ubi" else self.format,  # a key of one record makes JSON lines UBI
             columns=tuple(Column(c.name, c.role, path=c.path) for c in named),
             time_format=self.time_format if self.time_format == "datetime" else usual.time_format,  # Parquet's own
             last_line_end=usual.last_line_end,

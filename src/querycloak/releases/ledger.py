@@ -9,8 +9,8 @@ have, and who takes part. What a person has spent is the tightest composition of
 person's log been empty. Releases whose neighbours are "one user more" or "one user's log replaced" both imply that with
 the same numbers, so all methods can spend in one ledger.
 
-**Who takes part depends on the person's own rows alone.** Whoever cannot pay is left out of the release, as if not in
-the log; nobody pays less for being quiet, and no one's budget depends on what others did.
+**Who takes part depends on the person's own rows alone.** Nothing of whoever cannot pay is in the release, as if that
+log were empty; nobody pays less for being quiet, and no one's budget depends on what others did.
 
 Order of events: `reserve` commits a row to disk, then the release is drawn and written. A crash in between costs budget
 and never gives any back. SQLite's write lock makes reservations of several processes follow one another; each reads and

@@ -265,14 +265,17 @@ def test_a_tiny_epsilon_is_not_overspent():
     assert release.statement.parameters == {"epsilon": 5e-324}
 
 
-def test_who_cannot_pay_is_left_out_and_the_others_are_not(tmp_path):
+def test_who_cannot_pay_draws_blindly_and_the_others_do_not(tmp_path, monkeypatch):
     path = tmp_path / "ledger.db"
     make_ledger(path, log="food", epsilon=4.0)
     paid = {"epsilon": 3.0, "ledger": str(path), "ledger_log": "food"}
     log, release = run(rows=ROWS[:3], **paid)
     assert set(texts(log, release)) == {"ann"}
+    drawn_for, draw = [], Mechanism.draw
+    monkeypatch.setattr(Mechanism, "draw", lambda self, c, *rest: drawn_for.extend(c.tolist()) or draw(self, c, *rest))
     log, release = run(**paid)
-    assert set(texts(log, release)) == {"bob", "cem"}
+    assert set(texts(log, release)) == {"ann", "bob", "cem"}, "how many can pay would tell who was there before"
+    assert drawn_for == [6] * 20, "the golf of bob: ann has nothing left, cem no concept"
     assert read_ledger(path).epsilons() == pytest.approx([3.0] * 3), "a user who draws blindly has spent as much"
 
 

@@ -1,4 +1,4 @@
-"""A release under a ledger: everybody in the log pays the whole account, and who cannot is not in it."""
+"""A release under a ledger: everybody in the log pays the whole account, and nothing of who cannot is in it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_counts_without_those_who_cannot_pay(ledger):
     assert release.statement.settings["ledger"] == "l.db"
 
 
-def test_histograms_of_those_who_can_pay(ledger):
+def test_who_cannot_pay_has_a_histogram_of_noise_alone(ledger):
     log = QueryLog.of(PEOPLE, list("uvwxyz"))
     concepts = ConceptLog(np.arange(6), log.user, log.query, np.array([2, 2, 3, 3, 4, -1], dtype=np.int32))
     chosen = HistogramDp(epsilon=3.0, domain="all", **ledger)
@@ -64,7 +64,7 @@ def test_histograms_of_those_who_can_pay(ledger):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(histogram_module, "noisy_histograms", spy)
         histogram_dp(log, chosen, Randomness(1), concepts=concepts, taxonomy=TREE)
-    assert seen == [([2, 3, 4, 5], [2, 3, 4])], "p5 has no concept, and has noise and pays all the same"
+    assert seen == [([0, 1, 2, 3, 4, 5], [2, 3, 4])], "p5 has no concept, and has noise and pays all the same"
     assert len(read_ledger(ledger["ledger"]).rows[-1].hashes) == 4
 
 

@@ -72,13 +72,17 @@ def draw_rows(
     concepts: ConceptLog,
     taxonomy: Taxonomy,
 ) -> DrawnRows:
-    """Draw r rows for every user that has a row in the log, and can pay where there is a ledger."""
+    """Draw r rows for every user that has a row in the log.
+
+    Who cannot pay, where there is a ledger, draws blindly. To leave such users out would publish how many there are,
+    and so tell who was in the releases that they paid for.
+    """
     r = settings.rows_per_user
     each = math.nextafter(settings.epsilon / r, 0.0)
     budget = Budget(float(settings.epsilon), relation=REPLACE)
     budget.take_draws("rows of a user", np.full(1, r), np.full(1, each))
     takes_part = charge(log, settings, budget, progress, method="semantic-dp")
-    people = np.flatnonzero(takes_part).astype(np.int32)  # int32[people]
+    people = np.unique(log.user).astype(np.int32)  # int32[people]
 
     inside = mechanism.covers(concepts.concept) & takes_part[concepts.user]
     unit = _units_of(people, concepts.user[inside], concepts.concept[inside])
@@ -92,7 +96,7 @@ def draw_rows(
     progress.advance(len(owner))
     progress.note(
         f"{len(log):,} rows in; {int((unit.number == 0).sum()):,} of {len(people):,} users have no concept in the "
-        "domain and draw blindly (not in the statement: these counts are exact)"
+        "domain, or nothing left to pay with, and draw blindly (not in the statement: these counts are exact)"
     )
     order = random.child("order").permutation(len(owner))
     query, words = label_words(taxonomy, drawn[order])

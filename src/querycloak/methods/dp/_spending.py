@@ -23,7 +23,8 @@ def charge(
 
     Call it when all shares are taken from the budget, all settings are checked, and nothing is drawn: what follows
     costs nobody more, and what fails before costs nothing. Everybody in the log pays the whole account, whatever they
-    asked. The method leaves out the rows of everybody else, as if they were not in the log.
+    asked. The method leaves out the rows of everybody else. Where the number of users is published, they stay as users
+    without a row that counts: to leave them out would tell how many paid for earlier releases.
     """
     present = np.unique(log.user)
     takes_part = np.zeros(len(log.users), dtype=np.bool_)

@@ -109,7 +109,7 @@ def histogram_dp(
     share = budget.take("a histogram for each user")  # one share: the histograms of two users have no query in common
     scale_for(settings.most_change, share.epsilon)  # noise that overflows is refused before anything is spent
     takes_part = charge(log, settings, budget, progress, method="histogram-dp")
-    users = np.flatnonzero(takes_part).astype(np.int32)
+    users = np.unique(log.user).astype(np.int32)  # who cannot pay has noise alone: their number would tell who paid
     taken &= takes_part[concepts.user]
     epsilon = share.use()
     progress.start("adding noise to histograms", total=len(users))
