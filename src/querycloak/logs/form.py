@@ -55,6 +55,8 @@ class LogForm:
     """CSV: what separates fields"""
     json_array: bool = False
     """JSON: the records are the elements of one array"""
+    found: tuple[Role, ...] = ()
+    """JSON: roles that were given to keys because records have them; one user's record can change that for all"""
 
     @property
     def is_array(self) -> bool:
@@ -78,6 +80,7 @@ class LogForm:
             quoting=usual.quoting,
             json_spaces=usual.json_spaces,
             json_ascii=usual.json_ascii,
+            found=usual.found,
         )
 
     def without(self, roles: set[str]) -> LogForm:

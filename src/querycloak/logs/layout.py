@@ -15,7 +15,7 @@ import msgspec
 from querycloak.errors import InputError
 from querycloak.logs.decoding import Wrapping
 from querycloak.logs.form import Column, LogForm, Role
-from querycloak.logs.formats.jsonlines import columns_of, json_roles
+from querycloak.logs.formats.jsonlines import columns_of, json_roles, names_all
 from querycloak.logs.formats.table import SEPARATED, separator_of
 from querycloak.logs.problems import LONGEST_LINE, Problems
 from querycloak.logs.recognise import PARQUET_MAGIC, check_format, recognise_text, table_form
@@ -208,7 +208,8 @@ def _is_utf8(line: bytes) -> bool:
 def _json_form(sample: bytes, source: object, columns: Mapping[str, str] | None, name: str | None) -> LogForm:
     kind, roles = json_roles(sample, source, columns, name)
     spaces = _SPACE.match(sample.lstrip()) is not None
-    return LogForm(kind, columns_of(sample, roles), json_spaces=spaces)
+    found = () if columns is not None and names_all(columns) else tuple(roles.values())
+    return LogForm(kind, columns_of(sample, roles), json_spaces=spaces, found=found)
 
 
 def _json_text(text: bytes) -> bytes | None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from querycloak.errors import InputError
-from querycloak.logs.columns import assign
+from querycloak.errors import InputError, ParameterError, UnknownNameError
+from querycloak.logs.columns import ROLES, assign
 from querycloak.logs.form import Column
 from querycloak.logs.formats.ubi import ubi_roles
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from querycloak.logs.form import Role
 
-__all__ = ["KeyPath", "columns_of", "json_column", "json_roles", "opened_paths"]
+__all__ = ["KeyPath", "columns_of", "json_column", "json_roles", "names_all", "opened_paths"]
 
 DEEPEST: Final = 8
 """levels of nested objects in which a column is looked for"""
@@ -37,7 +37,9 @@ def json_roles(
 ) -> tuple[str, dict[KeyPath, Role]]:
     """Return the format and the paths of the values with a role, by the keys of the first lines.
 
-    `mapping` names nested values by a path with dots; `name` is the format, where it is given.
+    `mapping` names nested values by a path with dots; `name` is the format, where it is given. A mapping that names
+    user and query names all roles there are, and its keys are taken as they are: what a record of one user holds, or
+    that the first records lack a key, then decides nothing.
     """
     kind = "jsonl" if name is None else name
     paths: dict[str, KeyPath] = {}
@@ -45,6 +47,8 @@ def json_roles(
         _collect(row, (), paths)
     if not paths:
         raise InputError.at(source, "the first lines hold no JSON object")
+    if mapping is not None and names_all(mapping):
+        return kind if name != "ubi" else "ubi", _as_named(mapping, paths)
     if mapping is None and name not in {"json", "jsonl"}:
         mapping = ubi_roles(paths)
         if mapping is not None:
@@ -56,6 +60,25 @@ def json_roles(
     nested = [n for n in (mapping or {}).values() if len(paths.get(n, ())) > 1]
     columns = assign([*names, *nested], mapping, source, surely_names=True)  # type: ignore[arg-type]
     return kind, {paths[c.name]: c.role for c in columns if c.role is not None}
+
+
+def names_all(mapping: Mapping[str, str]) -> bool:
+    """Tell whether a mapping says all about the roles of keys: it names the user and the query."""
+    return {"user", "query"} <= mapping.keys()
+
+
+def _as_named(mapping: Mapping[str, str], paths: Mapping[str, KeyPath]) -> dict[KeyPath, Role]:
+    """Return the paths of the keys that a mapping names; a name with dots that no record has is nested."""
+    roles: dict[KeyPath, Role] = {}
+    for given, name in mapping.items():
+        role = next((r for r in ROLES if r == given), None)
+        if role is None:
+            raise UnknownNameError.of("role of a column", given, ROLES)
+        path = paths.get(name) or tuple(name.split("."))
+        if path in roles:
+            raise ParameterError(f"The column {name!r} is mapped to two roles; give each role its own column.")
+        roles[path] = role
+    return roles
 
 
 def columns_of(sample: bytes, roles: Mapping[KeyPath, Role]) -> tuple[Column, ...]:
