@@ -18,6 +18,7 @@ from mutation.gate_faults import GATE
 from mutation.identifier_faults import IDENTIFIERS
 from mutation.laststep_faults import LAST_STEP
 from mutation.linking_faults import LINKING
+from mutation.measure_faults import MEASURES
 from mutation.outside_budget_faults import OUTSIDE_BUDGET
 from mutation.phrase_faults import PHRASES
 from mutation.policy_faults import POLICY
@@ -502,6 +503,7 @@ FAULTS: list[Fault] = [
     *EXPOSURE,
     *IDENTIFIERS,
     *LINKING,
+    *MEASURES,
     *CLAIMING,
     *COLUMNS,
     *PHRASES,

@@ -11,7 +11,7 @@ import typer
 
 from querycloak.cli.limit_options import ForOption, has_limits, parse_tasks
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, ResolverOption, TaxonomyOption
+from querycloak.cli.options import DirectoryOption, MappingOption, ResolverOption, TaxonomyOption
 from querycloak.cli.setting_options import given_settings
 from querycloak.evaluation.limits import Limits
 from querycloak.logs.read_options import ReadOptions
@@ -38,6 +38,7 @@ def compare(
     ] = None,
     tasks: ForOption = "popularity,topics",
     taxonomy: TaxonomyOption = "wordnet",
+    mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 1,
@@ -72,7 +73,7 @@ def compare(
     named = parse_tasks(tasks)
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping)
         known = digest_of_files(Path(taxonomy), directory, resolver)
         repeat = shlex.join(["querycloak", *sys.argv[1:]])
         found = run(

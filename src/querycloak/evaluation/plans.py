@@ -106,7 +106,7 @@ def _run(plan: Plan, assessor: Assessor) -> Run:
 def _by_workers(assessor: Assessor, plans: Sequence[Plan], processes: int) -> Iterator[Run]:
     """Run plans by several processes."""
     bench = assessor.bench
-    setup = (bench.log, bench.knowledge, bench.directory, bench.resolver, bench.concepts, assessor.seed)
+    setup = (bench.log, bench.knowledge, bench.directory, bench.resolver, bench.mapping, bench.concepts, assessor.seed)
     with Workers("querycloak.evaluation.plans:serve", setup, processes) as pool:
         for texts in pool.map(_shared_out(plans, processes)):
             for text in texts:
@@ -133,8 +133,8 @@ def serve() -> None:
 
 
 def _answers(setup: tuple[Any, ...]) -> Callable[[list[Plan]], list[bytes]]:
-    log, knowledge, directory, resolver, concepts, seed = setup
-    bench = Workbench(log, knowledge, directory, resolver)
+    log, knowledge, directory, resolver, mapping, concepts, seed = setup
+    bench = Workbench(log, knowledge, directory, resolver, mapping=mapping)
     bench.__dict__["concepts"] = concepts  # as the cached property would keep it: mapped once, by the first process
     assessor = Assessor(bench, seed)
     return lambda plans: [run_to_json(_run(plan, assessor)) for plan in plans]

@@ -48,6 +48,8 @@ def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) ->
     )
     if run.seed is not None:
         statement = statement.seeded()
+    if reader.classifier is not None:
+        statement = replace(statement, mapping=run.mapping)  # words and labels alone: nothing is learned
     stats = {
         "method": run.method,
         **run.settings.to_json(),
