@@ -245,6 +245,7 @@ def compare(
     output: str | PathLike[str] | None = None,
     limits: Limits | None = None,
     tasks: Sequence[str] = ("popularity", "topics"),
+    draws: int = 3,
     seed: int = 1,
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
     mapping: str | None = None,
@@ -255,7 +256,8 @@ def compare(
     """Run methods side by side on a log, attack and measure each release, and return what was found.
 
     `methods` are names (None = all), `grid` the values to try of their settings: `{"k": [2, 5]}`. `tasks` are what the
-    release is for, `limits` what it may cost; `Comparison.advice` says which run to publish, if any. A folder `output`
+    release is for, `limits` what it may cost; `Comparison.advice` says which run to publish, if any. Each run makes
+    `draws` releases, with other seeds, for the spread of the papers' measures (`evaluation.spread`). A folder `output`
     gets `report.html`, `results.json`, `results.csv`, and every finished run, so that the same call continues after an
     interruption. Without it nothing is written.
     """
@@ -264,7 +266,7 @@ def compare(
     from querycloak.evaluation.limits import LIMITS
     from querycloak.report.html import write_report
 
-    plans = plan_runs(sorted(METHODS) if methods is None else methods, grid or {})
+    plans = plan_runs(sorted(METHODS) if methods is None else methods, grid or {}, draws)
     bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping)
     folder = None if output is None else Path(output)
     known = _digest(directory, resolver) if folder is not None else ""

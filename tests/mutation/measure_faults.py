@@ -7,6 +7,8 @@ from mutation.fault import Fault, fault
 __all__ = ["MEASURES"]
 
 MAPPING = "evaluation/test_mapping_choice.py"
+LOSS = "measures/test_information_loss.py"
+DRAWS = "evaluation/test_draws.py"
 
 MEASURES: list[Fault] = [
     fault(
@@ -29,5 +31,33 @@ MEASURES: list[Fault] = [
         "len(bench.taxonomy), check_mapping(bench.mapping)]",
         "len(bench.taxonomy)]",
         f"{MAPPING}::test_another_mapping_is_another_run",
+    ),
+    fault(
+        "information loss: the headline is at the finest cut that fits",
+        "measures/information_loss.py",
+        "if c <= PAPER_CLUSTERS)",
+        ")",
+        f"{LOSS}::test_the_headline_is_at_the_papers_number_of_clusters_or_the_nearest_that_fits",
+    ),
+    fault(
+        "draws: the band of the curve leaves the first release out",
+        "evaluation/spread.py",
+        "in (run.scores, *run.draws)",
+        "in run.draws",
+        f"{DRAWS}::test_mean_lowest_and_highest_over_all_draws",
+    ),
+    fault(
+        "draws: all have one seed",
+        "evaluation/plans.py",
+        'f"draw/{draw}"',
+        '"draw"',
+        f"{DRAWS}::test_each_draw_has_another_seed_and_the_measures_of_its_own_release",
+    ),
+    fault(
+        "draws: each spends the ledger",
+        "evaluation/plans.py",
+        "if name not in LEAVE_TRACES}",
+        "}",
+        f"{DRAWS}::test_a_draw_spends_no_ledger",
     ),
 ]

@@ -41,6 +41,15 @@ def compare(
     mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
+    draws: Annotated[
+        int,
+        typer.Option(
+            help="Releases of each run, with other seeds, of which the measures of the papers are taken; attacks and "
+            "tasks look at the first.",
+            min=1,
+            max=100,
+        ),
+    ] = 3,
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 1,
     *,
     limits: Limits,
@@ -69,7 +78,7 @@ def compare(
     from querycloak.report.html import write_report
 
     chosen = sorted(METHODS) if methods == "all" else [m.strip() for m in methods.split(",")]
-    plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)))
+    plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)), draws)
     named = parse_tasks(tasks)
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()

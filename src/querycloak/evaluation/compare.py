@@ -52,8 +52,9 @@ def compare(
     Each release is attacked and judged as `evaluation.assess` says; the method is run again on parts of the log for
     baselines and blind runs. `tasks` are what the release is for. Each finished run is kept in `output/runs`, by a
     digest of the log, `knowledge` (any text that tells one taxonomy or directory from another), the mapping, the
-    method, its settings, the seed and the version: the same command goes on where it stopped. Limits and tasks are no
-    part of that: what was found can be judged again by others. `processes`: None = as many as pay.
+    method, its settings, the number of draws, the seed and the version: the same command goes on where it stopped.
+    Limits and tasks are no part of that: what was found can be judged again by others. `processes`: None = as many as
+    pay.
     """
     log = bench.log
     if len(log) == 0:
@@ -111,5 +112,5 @@ def _store(output: Path) -> Path:
 
 def _key(mark: str, plan: Plan, seed: int, bench: Workbench) -> str:
     knowledge = [bench.taxonomy.name, len(bench.taxonomy), check_mapping(bench.mapping)]
-    parts = [mark, plan.method, plan.settings, seed, __version__, *knowledge]
+    parts = [mark, plan.method, plan.settings, plan.draws, seed, __version__, *knowledge]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
