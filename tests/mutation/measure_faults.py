@@ -9,6 +9,7 @@ __all__ = ["MEASURES"]
 MAPPING = "evaluation/test_mapping_choice.py"
 LOSS = "measures/test_information_loss.py"
 DRAWS = "evaluation/test_draws.py"
+DELAYS = "methods/stream/test_delays.py"
 
 MEASURES: list[Fault] = [
     fault(
@@ -59,5 +60,19 @@ MEASURES: list[Fault] = [
         "if name not in LEAVE_TRACES}",
         "}",
         f"{DRAWS}::test_a_draw_spends_no_ledger",
+    ),
+    fault(
+        "stream: a percentile of the delay is the lower end of its bucket",
+        "methods/stream/delays.py",
+        "(_PARTS + inside + 1)",
+        "(_PARTS + inside)",
+        f"{DELAYS}::test_a_percentile_is_never_below_the_true_one_and_at_most_a_thirty_second_above",
+    ),
+    fault(
+        "stream: the distance per query is that per published record",
+        "measures/category_emd.py",
+        "moved.sum() / max(len(log), 1)",
+        "moved.sum() / max(len(release.log), 1)",
+        "measures/test_stream_measures.py::test_the_distance_in_edges_per_query_has_its_denominators_beside_it",
     ),
 ]
