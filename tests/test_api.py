@@ -90,7 +90,7 @@ def test_unknown_keywords_are_refused_with_the_nearest(tmp_path):
     unknown("taxonmy", "taxonomy", lambda: qc.anonymize(log, "sweep", taxonmy="wordnet"))
     unknown("min_query_user", "min_query_users", lambda: qc.anonymize(log, "sweep", min_query_user=2))
     unknown("outptu", "output", lambda: qc.compare(log, ["sweep"], outptu=tmp_path))
-    unknown("mdoe", "mode", lambda: qc.map_log(log, mdoe="plain"))
+    unknown("maping", "mapping", lambda: qc.map_log(log, maping="plain"))
     unknown("usres", "users", lambda: qc.generate(usres=3))
     unknown("tuth", "truth", lambda: qc.read_release(tmp_path, tuth="x"))
     assert list(tmp_path.iterdir()) == []

@@ -78,7 +78,7 @@ def figures_of(bench: Workbench, data: Any, method: str, seeds: list[int], **set
                 shared.value,
                 tasks["topics"],
                 tasks["suggestions, shared texts"],
-                scores["information loss"].details["with 80 clusters"],
+                scores["information loss"].curve[80],
                 100 * right,
                 100 * without,
                 100 * (right - without),

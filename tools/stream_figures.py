@@ -1,8 +1,9 @@
-"""Prints the tables of docs/methods/self-adjusting.md: `python tools/stream_figures.py [grid|hold] [records]`.
+"""Prints the tables of docs/methods/self-adjusting.md: `python tools/stream_figures.py [grid|hold|edges] [records]`.
 
 A generated log over a directory-like tree of depth 13 goes through the stream methods, and each release is attacked and
 measured: `grid` for every k and depth; `hold` for every depth at k = 3, with records held back or not, over a tree so
-small that a category has as many records as one of AOL's.
+small that a category has as many records as one of AOL's; `edges` is the distance in edges per query, next to both of
+its denominators, and the delay, at k = 3 over both trees, without attacks.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from querycloak.generator.settings import Generate
 from querycloak.generator.tree import generate_directory_tree
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.measures.against_bound import against_bound
+from querycloak.measures.category_emd import PAPER_LARGEST
+from querycloak.measures.stream_flow import LOWER
 from querycloak.randomness import Randomness
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ DEPTHS = (1, 3, 5, 7, 9, 11)
 HOLDS = (0, 100, 300, 1000)
 PER_CATEGORY = 140
 """Records of a category: 27.2 million in 194,505, as the paper counts."""
+DELAYS = [name for name in LOWER if "delay" in name]
 HEAD = "left | simple | full | activity | EMD share | delay | bag | waiting |"
 
 
@@ -83,8 +87,33 @@ def hold(records: int) -> None:
         print(f"| fixed depth | {d} | {figures(bench, 'fixed-depth', k=3, depth=d)[0]}", flush=True)
 
 
+def edges(records: int) -> None:
+    """Print the distance in edges per query and as a share of both denominators, and the delay."""
+    names = "categories | method | depth | edges/query | of Σ depth + Σ depth | of 18.2"
+    print(f"| {names} | mean | p50 | p90 | p99 | longest |")
+    print("|---" * 11 + "|", flush=True)
+    for categories in (20_000, records // PER_CATEGORY):
+        log = directory_log(records, categories)
+        assert log.categories is not None
+        bench = Workbench(log)
+        for method in ("self-adjusting", "fixed-depth"):
+            for d in DEPTHS if method == "self-adjusting" else DEPTHS[:1] + DEPTHS[-2:]:
+                release = bench.anonymize(method, seed=1, as_in_paper=True, k=3, depth=d)
+                scores = {s.measure: s for s in bench.measure(release, ["category-emd", "stream-flow"])}
+                moved = scores["category EMD, edges per query"]
+                largest = moved.details["largest possible"]
+                delay = [scores[name].value for name in DELAYS]
+                print(
+                    f"| {len(log.categories):,} | {method} | {d} | {moved.value:.2f} of {largest:.2f} "
+                    f"| {moved.value / largest:.1%} | {moved.value / PAPER_LARGEST:.1%} | "
+                    + " | ".join(f"{value:,.0f}" for value in delay)
+                    + " |",
+                    flush=True,
+                )
+
+
 if __name__ == "__main__":
-    chosen = [word for word in sys.argv[1:] if not word.isdigit()] or ["grid", "hold"]
+    chosen = [word for word in sys.argv[1:] if not word.isdigit()] or ["grid", "hold", "edges"]
     size = next((int(word) for word in sys.argv[1:] if word.isdigit()), 300_000)
     for name in chosen:
-        {"grid": grid, "hold": hold}[name](size)
+        {"grid": grid, "hold": hold, "edges": edges}[name](size)

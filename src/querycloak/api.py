@@ -14,7 +14,7 @@ A keyword that a function does not take is refused with the nearest one:
 Traceback (most recent call last):
 ...
 querycloak.errors.ParameterError: attack() has no argument 'taxonmy'. Did you mean 'taxonomy'? It takes: also, \
-directory, log, names, progress, release, rerun, resolver, seed, taxonomy.
+directory, log, mapping, names, progress, release, rerun, resolver, seed, taxonomy.
 """
 
 from __future__ import annotations
@@ -117,6 +117,7 @@ def anonymize(
     settings: Settings | None = None,
     seed: int | None = None,
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
     progress: Progress = QUIET,
@@ -126,7 +127,8 @@ def anonymize(
 
     `options` are the settings of the method; or give all at once as `settings`, an object of its settings class.
     Without a seed, randomness is the operating system's; a release made with a seed is for experiments only.
-    `taxonomy`, `directory` and `resolver` are used by the methods that need them (`querycloak.describe_method`).
+    `taxonomy`, `directory` and `resolver` are used by the methods that need them (`querycloak.describe_method`);
+    `mapping` is how they read queries: `segments`, the default, or `phrases`, as the papers do.
 
     Methods and their settings, with defaults; `print(querycloak.describe_method("sweep"))` explains those of one:
 
@@ -184,7 +186,8 @@ def anonymize(
         if not isinstance(settings, entry.settings):
             raise ParameterError.of("settings", f"a {entry.settings.__name__} for {method!r}", type(settings).__name__)
         options = settings.to_json()
-    return Workbench(log, taxonomy, directory, resolver, progress).anonymize(method, seed=seed, **options)
+    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping)
+    return bench.anonymize(method, seed=seed, **options)
 
 
 _ANONYMIZE = [name for name in inspect.signature(anonymize).parameters if name != "options"]
@@ -200,6 +203,7 @@ def attack(
     also: Sequence[Release] = (),
     seed: int | None = None,
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
     progress: Progress = QUIET,
@@ -207,9 +211,11 @@ def attack(
     """Run every attack that fits the release, or those named. The release must hold its truth, to keep score.
 
     With `rerun` the method is run again on parts of the log, for the baseline of people held out and for attacks that
-    need further releases. `also` are other releases of the same log, with their truth.
+    need further releases. `also` are other releases of the same log, with their truth. Queries are read by the mapping
+    of the release's statement, unless `mapping` names another.
     """
-    return Workbench(log, taxonomy, directory, resolver, progress).attack(release, names, seed, rerun=rerun, also=also)
+    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping).for_release(release)
+    return bench.attack(release, names, seed, rerun=rerun, also=also)
 
 
 @_checked
@@ -220,12 +226,14 @@ def measure(
     names: Sequence[str] | None = None,
     seed: int | None = None,
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
     progress: Progress = QUIET,
 ) -> list[Score]:
     """Run every measure that fits the release, or those named."""
-    return Workbench(log, taxonomy, directory, resolver, progress).measure(release, names, seed)
+    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping).for_release(release)
+    return bench.measure(release, names, seed)
 
 
 @_checked
@@ -237,8 +245,10 @@ def compare(
     output: str | PathLike[str] | None = None,
     limits: Limits | None = None,
     tasks: Sequence[str] = ("popularity", "topics"),
+    draws: int = 3,
     seed: int = 1,
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
     progress: Progress = QUIET,
@@ -246,7 +256,8 @@ def compare(
     """Run methods side by side on a log, attack and measure each release, and return what was found.
 
     `methods` are names (None = all), `grid` the values to try of their settings: `{"k": [2, 5]}`. `tasks` are what the
-    release is for, `limits` what it may cost; `Comparison.advice` says which run to publish, if any. A folder `output`
+    release is for, `limits` what it may cost; `Comparison.advice` says which run to publish, if any. Each run makes
+    `draws` releases, with other seeds, for the spread of the papers' measures (`evaluation.spread`). A folder `output`
     gets `report.html`, `results.json`, `results.csv`, and every finished run, so that the same call continues after an
     interruption. Without it nothing is written.
     """
@@ -255,8 +266,8 @@ def compare(
     from querycloak.evaluation.limits import LIMITS
     from querycloak.report.html import write_report
 
-    plans = plan_runs(sorted(METHODS) if methods is None else methods, grid or {})
-    bench = Workbench(log, taxonomy, directory, resolver, progress)
+    plans = plan_runs(sorted(METHODS) if methods is None else methods, grid or {}, draws)
+    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping)
     folder = None if output is None else Path(output)
     known = _digest(directory, resolver) if folder is not None else ""
     found = run(
@@ -281,6 +292,7 @@ def audit(
     pairs: Iterable[str] | None = None,
     seed: int | None = None,
     taxonomy: Taxonomy | str | PathLike[str] | None = None,
+    mapping: str | None = None,
     progress: Progress = QUIET,
     **options: Any,
 ) -> Audit:
@@ -293,7 +305,9 @@ def audit(
     """
     from querycloak.evaluation.audit import audit as run
 
-    return run(method, runs=runs, pairs=pairs, seed=seed, taxonomy=taxonomy, progress=progress, **options)
+    return run(
+        method, runs=runs, pairs=pairs, seed=seed, taxonomy=taxonomy, mapping=mapping, progress=progress, **options
+    )
 
 
 @_checked
@@ -307,6 +321,7 @@ def check(
     output: str | PathLike[str] | None = None,
     seed: int = 0,
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
     progress: Progress = QUIET,
@@ -320,8 +335,9 @@ def check(
     from querycloak.evaluation.limits import LIMITS, check_tasks
     from querycloak.report.check_page import write_check_page
 
+    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping).for_release(release)
     found = check_release(
-        Assessor(Workbench(log, taxonomy, directory, resolver, progress), seed, progress),
+        Assessor(bench, seed, progress),
         release,
         limits=LIMITS if limits is None else limits,
         tasks=check_tasks(tuple(tasks)),
@@ -345,21 +361,21 @@ def map_log(
     log: QueryLog,
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
     *,
-    mode: str | None = None,
+    mapping: str | None = None,
     progress: Progress = QUIET,
 ) -> ConceptLog:
     """Find the concepts that the queries of a log are about."""
     from querycloak.mapping import map_log as run
 
-    return run(log, mapper_of(load_taxonomy(taxonomy), mode), progress=progress)
+    return run(log, mapper_of(load_taxonomy(taxonomy), mapping), progress=progress)
 
 
 @_checked
 def explain(
-    query: str, *, taxonomy: Taxonomy | str | PathLike[str] = "wordnet", mode: str | None = None
+    query: str, *, taxonomy: Taxonomy | str | PathLike[str] = "wordnet", mapping: str | None = None
 ) -> list[tuple[str, list[str]]]:
     """Show what a query maps to, step by step: (title, lines) of each step."""
-    return mapper_of(load_taxonomy(taxonomy), mode).explain(query)
+    return mapper_of(load_taxonomy(taxonomy), mapping).explain(query)
 
 
 @_checked

@@ -70,7 +70,7 @@ def test_map_shows_every_step():
     assert done.returncode == 0, done.stderr
     for part in ["noun phrases", "stems", "water sport"]:
         assert part in done.stdout
-    refused(querycloak("map", "tea", "--mode", "wrong"), "segments")
+    refused(querycloak("map", "tea", "--mapping", "wrong"), "segments")
     refused(querycloak("map", " "), "the text of a query")
 
 

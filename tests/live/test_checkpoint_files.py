@@ -187,6 +187,13 @@ def test_a_crafted_state_is_refused_or_harmless(started, data):
     assert out.startswith(started[2][:100])
 
 
+def test_categories_that_are_no_texts_are_refused(started):
+    arrays, values = parts(started[1])
+    arrays["reader.categories.texts"][13] = 0xFF
+    with pytest.raises(InputError, match="categories are texts"):
+        go_on(started, sealed(arrays, values))
+
+
 def numbers(values, path=()):
     """Every number in nested values, by its path."""
     for key, value in values.items():

@@ -32,7 +32,7 @@ def test_only_new_queries_are_mapped(monkeypatch):
     mapped = []
     find = mapper.map_text
     monkeypatch.setattr(
-        mapper, "map_text", lambda text, lexicon, mode: mapped.append(text) or find(text, lexicon, mode)
+        mapper, "map_text", lambda text, lexicon, mapping: mapped.append(text) or find(text, lexicon, mapping)
     )
     one = Mapper(TAXONOMY)
     for texts in (["chess", "the", "x1"], ["x1", "tea"], ["the", "chess"]):

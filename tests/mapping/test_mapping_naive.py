@@ -71,4 +71,4 @@ def test_real_queries(pair):
     unlike = sum(mapper.concepts(query) != naive.concepts(query) for query in queries)
     assert (len(queries) > 2_000, unlike) == (True, 0)
     share = sum(max(mapper.concepts(query)) >= 0 for query in queries) / len(queries)
-    assert share > {"segments": 0.75, "phrases": 0.65}[mapper.mode]  # 80 % and 74 % when this was written
+    assert share > {"segments": 0.75, "phrases": 0.65}[mapper.mapping]  # 80 % and 74 % when this was written

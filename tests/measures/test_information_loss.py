@@ -12,6 +12,7 @@ from samples import sample_log
 import querycloak as qc
 from querycloak.logs.query_log import QueryLog
 from querycloak.measures.clusters import Tree, partition_distance
+from querycloak.measures.information_loss import cuts_for, headline_cut
 
 
 @st.composite
@@ -110,3 +111,43 @@ def test_without_truth_there_is_no_score() -> None:
     log = sample_log()
     release = replace(qc.anonymize(log, "sweep", seed=1), truth=None)
     assert qc.measure(log, release, names=["information-loss", "srp"]) == []
+
+
+def test_the_headline_is_at_the_papers_number_of_clusters_or_the_nearest_that_fits() -> None:
+    """At least two users per cluster on average; more clusters than the paper's are drawn, but are no headline."""
+    assert [headline_cut(n) for n in (2, 9, 10, 40, 79, 159, 160, 2000)] == [2, 2, 5, 20, 20, 40, 80, 80]
+    assert cuts_for(200) == (2, 5, 10, 20, 40, 80)
+    assert cuts_for(2000) == (2, 5, 10, 20, 40, 80, 160, 320)
+    assert cuts_for(3) == (2,)
+
+
+def test_the_headline_does_not_depend_on_calinski_and_harabasz() -> None:
+    """Two clear halves: the index chooses 2 clusters, which a release may keep while it mixes all inside them."""
+    users = [f"u{i}" for i in range(40) for _ in range(3)]
+    texts = [["tea", "coffee", "beer", "wine"], ["asthma", "flu", "diabetes", "cancer"]]
+    queries = [texts[i // 20][(i + q) % 4] for i in range(40) for q in range(3)]
+    log = QueryLog.of(users, queries)
+    found = loss(log, qc.anonymize(log, "plain-microaggregation", k=10, seed=1))
+    assert found.details["clusters"] == 20
+    assert found.value == found.curve[20]
+    assert list(found.curve) == [2, 5, 10, 20]
+    chosen = found.details["clusters by Calinski and Harabasz"]
+    assert found.details["loss with these clusters"] == pytest.approx(
+        found.curve.get(int(chosen), math.nan), nan_ok=True
+    )
+    nothing = loss(log, qc.anonymize(log, "sweep", min_query_users=1, seed=1))
+    assert set(nothing.curve.values()) == {0.0}
+
+
+def test_the_tree_of_the_log_is_made_once_for_all_releases(monkeypatch) -> None:
+    from querycloak.measures import information_loss
+
+    made = []
+    monkeypatch.setattr(information_loss, "Tree", lambda d: made.append(len(d)) or Tree(d))
+    log = sample_log()
+    bench = qc.Workbench(log)
+    releases = [bench.anonymize("plain-microaggregation", k=4, seed=s) for s in (1, 2, 3)]
+    scores = [bench.measure(r, ["information-loss"], seed=0)[0] for r in releases]
+    assert len(made) == 4
+    fresh = [loss(log, r) for r in releases]
+    assert scores == fresh

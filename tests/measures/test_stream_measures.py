@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -63,9 +65,31 @@ def test_flow_comes_from_the_statement():
     assert release.statement.figures["fewest candidates"] >= 3
 
 
-def test_without_truth_there_is_no_distance():
-    from dataclasses import replace
+def test_the_distance_in_edges_per_query_has_its_denominators_beside_it():
+    log = log_of()
+    found = scores_of(log, "flat", k=3)
+    edges, per_user = found["category EMD, edges per query"], found["category EMD per user"]
+    people = len(np.unique(log.user))
+    assert edges.value == pytest.approx(per_user.value * people / len(log))
+    largest = edges.details["largest possible"]
+    assert edges.value / largest == pytest.approx(found["category EMD, share of the largest"].value)
+    assert edges.details["share of the paper's 18.2 edges"] == pytest.approx(edges.value / 18.2)
+    assert 2 < largest < 6  # paths have one to three levels below the root, and each counts twice
 
+
+def test_percentiles_of_the_delay_come_from_the_statement():
+    log = log_of()
+    release = qc.anonymize(log, "self-adjusting", k=3, depth=3, as_in_paper=True, seed=1)
+    scores = {s.measure: s.value for s in qc.measure(log, release, names=["stream-flow"])}
+    names = ["delay in records, p50", "delay in records, p90", "delay in records, p99", "longest delay in records"]
+    found = [scores[name] for name in names]
+    assert found == sorted(found)
+    assert found[0] < scores["mean delay in records"] < found[3]  # few records wait long
+    older = replace(release, statement=replace(release.statement, figures={"mean delay": 3.0}))
+    assert not set(names) & {s.measure for s in qc.measure(log, older, names=["stream-flow"])}
+
+
+def test_without_truth_there_is_no_distance():
     log = log_of(500)
     release = replace(qc.anonymize(log, "flat", k=3, seed=1), truth=None)
     assert qc.measure(log, release, names=["category-emd"]) == []

@@ -18,6 +18,7 @@ from mutation.gate_faults import GATE
 from mutation.identifier_faults import IDENTIFIERS
 from mutation.laststep_faults import LAST_STEP
 from mutation.linking_faults import LINKING
+from mutation.measure_faults import MEASURES
 from mutation.outside_budget_faults import OUTSIDE_BUDGET
 from mutation.paper_faults import PAPERS
 from mutation.phrase_faults import PHRASES
@@ -503,6 +504,7 @@ FAULTS: list[Fault] = [
     *EXPOSURE,
     *IDENTIFIERS,
     *LINKING,
+    *MEASURES,
     *CLAIMING,
     *COLUMNS,
     *PHRASES,

@@ -143,8 +143,8 @@ class TestRefused:
 
     def test_later_version(self, path):
         file = json.loads(statement_path(path).read_text())
-        statement_path(path).write_text(json.dumps({**file, "version": 6}))
-        with pytest.raises(InputError, match="this QueryCloak reads version 2 to 5"):
+        statement_path(path).write_text(json.dumps({**file, "version": 7}))
+        with pytest.raises(InputError, match="this QueryCloak reads version 2 to 6"):
             read_statement(path)
 
 

@@ -60,6 +60,23 @@ VERSION_4 = (
 )
 """What version 4 wrote for that table; never to be made again by newer code."""
 
+VERSION_5 = (
+    '{"version": 5, "kind": "log", "statement": {"method": "example", "settings": {"k": 2, "mode": "x", "'
+    'limit": null}, "version": "0.0", "model": "none", "parameters": {"k": 2.0}, "unit": "none", "text_us'
+    'ers": 1, "parts": false, "identifiers_dropped": false, "time_grain": "", "click_users": 0, "covers":'
+    ' [], "does_not_cover": ["queries are published as they were"], "assumptions": [], "randomness": "see'
+    'd 1", "new_ids": true, "ids": "person", "columns": ["user", "query"], "command": "querycloak anonymi'
+    'ze log.tsv", "input_commitment": "no commitment: no truth file was kept", "counts_in": {"rows": 3}, '
+    '"counts_out": {"rows": 3}, "dropped": {"rare queries": 0}, "figures": {"loss": 0.25}}, "form": {"for'
+    'mat": "tsv", "columns": [{"name": "user", "role": "user", "kind": "text", "null": false, "path": []}'
+    ', {"name": "query", "role": "query", "kind": "text", "null": false, "path": []}], "header": true, "c'
+    'ompression": "", "time_format": "%Y-%m-%d %H:%M:%S", "line_end": "\\n", "last_line_end": true, "bom":'
+    ' false, "quoting": "needed", "json_spaces": false, "json_ascii": false}, "release_sha256": "ee698775'
+    'de72887e5cf9d69e17ab4860b80f4e4c7738bfa184bfcdc2e72a13df", "digest": "d99e91481b74122752cd9385043ea1'
+    '47f3b47110c75316978b70f85f956bad63", "signature": null}'
+)
+"""What version 5 wrote for that table; never to be made again by newer code."""
+
 
 @pytest.fixture
 def path(tmp_path):
@@ -97,6 +114,7 @@ def test_version_2_fails_under_a_public_key(path, tmp_path):
         lambda file: {**file, "version": 3},
         lambda file: {**file, "version": 4},
         lambda file: {**file, "version": 5},
+        lambda file: {**file, "version": 6},
     ],
 )
 def test_version_2_that_was_edited_is_refused(path, change):
@@ -105,10 +123,10 @@ def test_version_2_that_was_edited_is_refused(path, change):
         read_statement(path)
 
 
-@pytest.mark.parametrize("version", [1, 6])
+@pytest.mark.parametrize("version", [1, 7])
 def test_other_versions_are_refused(path, version):
     statement_path(path).write_text(json.dumps({**json.loads(VERSION_2), "version": version}))
-    with pytest.raises(InputError, match="this QueryCloak reads version 2 to 5"):
+    with pytest.raises(InputError, match="this QueryCloak reads version 2 to 6"):
         read_statement(path)
 
 
@@ -137,5 +155,19 @@ def test_version_4_is_read_and_has_no_account(path):
 def test_version_4_with_an_account_is_refused(path):
     file = json.loads(VERSION_4)
     statement_path(path).write_text(json.dumps({**file, "statement": {**file["statement"], "account": []}}))
+    with pytest.raises(InputError, match="edited after it was written"):
+        read_statement(path)
+
+
+def test_version_5_is_read_and_names_no_mapping(path):
+    statement_path(path).write_text(VERSION_5)
+    statement = read_statement(path)
+    assert (statement.account, statement.mapping) == ((), "")
+    assert qc.verify(path)[1].holds is True
+
+
+def test_version_5_with_a_mapping_is_refused(path):
+    file = json.loads(VERSION_5)
+    statement_path(path).write_text(json.dumps({**file, "statement": {**file["statement"], "mapping": "phrases"}}))
     with pytest.raises(InputError, match="edited after it was written"):
         read_statement(path)

@@ -10,8 +10,10 @@ from report.elements import HARMLESS, HOSTILE, Elements
 from sample_reports import comparison, exposed, run, useful
 
 from querycloak.evaluation.run import Run
+from querycloak.evaluation.spread import Spread
 from querycloak.measures.score import Score
-from querycloak.report import charts
+from querycloak.report import charts, drawing
+from querycloak.report.curves import _end_labels
 from querycloak.report.html import html_report
 
 FAILED = Run(name="broken", method="m", settings={}, error="too few users")
@@ -186,7 +188,42 @@ def test_a_method_has_the_same_colour_in_every_picture():
     both = [charts.Point(1, "sweep", 2.0, 0.9), charts.Point(2, "clump", 0.5, 0.3)]
     methods = ["sweep", "clump"]
     whole, part = (str(charts.tradeoff_chart(points, methods)) for points in (both, both[1:]))
-    colour = charts._PALETTE[1]
+    colour = drawing.PALETTE[1]
     assert colour in whole
     assert colour in part
-    assert charts._PALETTE[0] not in part
+    assert drawing.PALETTE[0] not in part
+
+
+def lossy(name, *values, method="clump", **more):
+    """A run with information loss at two numbers of clusters, one draw per value."""
+    scores = [
+        Score(measure="information loss", value=v, better="lower", curve={2: v / 2, 5: v}, details={"clusters": 5.0})
+        for v in values
+    ]
+    return run(name, scores=(scores[0],), draws=tuple((s,) for s in scores[1:]), **{"text": method, **more})
+
+
+def test_information_loss_has_a_picture_per_method_with_its_spread():
+    page = html_report(comparison(lossy("first", 30.0, 40.0), lossy("second", 20.0, 20.0), run("none")))
+    assert page.count('aria-label="Information loss by the number of clusters"') == 1
+    text = Elements(page).text
+    assert "1 first, 2 second" in text
+    assert "A line is the mean over 2 releases" in text
+    assert "Not drawn, since they publish no logs of people who could be clustered: none." in text
+    cells = re.findall(r"<td[^>]*>35.000<small>(.*?)</small>", page)
+    assert cells == ["5 clusters; 30.000 to 40.000"]
+    assert "<small>5 clusters</small>" in page  # no range where the draws agree
+
+
+def test_information_loss_that_is_none_is_no_blank_panel():
+    """A percentage that is 0 in all runs looked like a share from 0 to 1, and was drawn as a panel without bars."""
+    runs = [lossy("first", 0.0), lossy("second", 0.0)]
+    assert charts.score_chart(runs) is None
+    page = html_report(comparison(*runs))
+    assert "No measure has values from 0 to 1 to draw." in page
+    assert "Each figure is the mean over" not in page
+
+
+def test_lines_that_end_together_share_a_label():
+    curves = {n: {2: Spread(v, v, v, 1)} for n, v in ((1, 50.0), (2, 51.0), (3, 52.0), (5, 80.0))}
+    assert [label["label"] for label in _end_labels(curves)] == ["1-3", "5"]

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, ResolverOption, SeedOption, SignOption, TaxonomyOption
+from querycloak.cli.options import (
+    DirectoryOption,
+    MappingOption,
+    ResolverOption,
+    SeedOption,
+    SignOption,
+    TaxonomyOption,
+)
 from querycloak.cli.setting_options import given_settings
 from querycloak.logs.read_options import ReadOptions
 
@@ -40,6 +47,7 @@ def anonymize(
         str, typer.Option("--method", "-m", help="Name of the method; see `querycloak methods`.", show_default=False)
     ],
     taxonomy: TaxonomyOption = "wordnet",
+    mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     truth: Annotated[
@@ -96,7 +104,7 @@ def anonymize(
     files = [None if is_pipe(path) else path for path in (output, statement, truth)]
     with locked(*files), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping)
         check_people(find_method(method), settings, bench.log, progress)
         release = bench.anonymize(method, seed=seed, **settings)
         _warn(release, progress)

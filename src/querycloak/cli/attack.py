@@ -12,6 +12,7 @@ from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.options import (
     DirectoryOption,
     LogArgument,
+    MappingOption,
     ReleaseArgument,
     ResolverOption,
     SensitiveOption,
@@ -60,6 +61,7 @@ def attack(
         ),
     ] = None,
     taxonomy: TaxonomyOption = "wordnet",
+    mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     sensitive: SensitiveOption = None,
@@ -84,8 +86,9 @@ def attack(
 
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping)
         published = read_for_judging(release, truth, bench.log)
+        bench = bench.for_release(published)
         if truth is None and published.has_users and published.statement.ids != "invented":
             raise UserError("The attacks need the release's truth to keep score: add --truth FILE.")
         names = [name.strip() for name in only.split(",")] if only else None

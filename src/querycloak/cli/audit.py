@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption
+from querycloak.cli.options import MappingOption
 from querycloak.cli.setting_options import given_settings
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def audit(
             show_default=False,
         ),
     ] = None,
+    mapping: MappingOption = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Repeatable runs, with other noise than releases have. Default: none.", show_default=False),
@@ -58,7 +60,14 @@ def audit(
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         found = api.audit(
-            method, runs=runs, pairs=names, seed=seed, taxonomy=taxonomy, progress=progress, **given_settings(context)
+            method,
+            runs=runs,
+            pairs=names,
+            seed=seed,
+            taxonomy=taxonomy,
+            mapping=mapping,
+            progress=progress,
+            **given_settings(context),
         )
     if as_json:
         print_json({**vars(found), "passed": found.passed})

@@ -12,6 +12,7 @@ from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.options import (
     DirectoryOption,
     LogArgument,
+    MappingOption,
     ReleaseArgument,
     ResolverOption,
     SensitiveOption,
@@ -47,6 +48,7 @@ def check(
         typer.Option(help="The method that made it. Default: as the statement says.", show_default=False),
     ] = None,
     taxonomy: TaxonomyOption = "wordnet",
+    mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     sensitive: SensitiveOption = None,
@@ -79,8 +81,9 @@ def check(
     check_outputs(inputs, [output])
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping)
         published = read_for_judging(release, truth, bench.log)
+        bench = bench.for_release(published)
         if method is not None and method != published.statement.method:
             raise UserError(f"{release} was made by {published.statement.method}, not by {method}.")
         found = check_release(

@@ -11,7 +11,7 @@ import typer
 
 from querycloak.cli.limit_options import ForOption, has_limits, parse_tasks
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, ResolverOption, TaxonomyOption
+from querycloak.cli.options import DirectoryOption, MappingOption, ResolverOption, TaxonomyOption
 from querycloak.cli.setting_options import given_settings
 from querycloak.evaluation.limits import Limits
 from querycloak.logs.read_options import ReadOptions
@@ -38,8 +38,18 @@ def compare(
     ] = None,
     tasks: ForOption = "popularity,topics",
     taxonomy: TaxonomyOption = "wordnet",
+    mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
+    draws: Annotated[
+        int,
+        typer.Option(
+            help="Releases of each run, with other seeds, of which the measures of the papers are taken; attacks and "
+            "tasks look at the first.",
+            min=1,
+            max=100,
+        ),
+    ] = 3,
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 1,
     *,
     limits: Limits,
@@ -68,11 +78,11 @@ def compare(
     from querycloak.report.html import write_report
 
     chosen = sorted(METHODS) if methods == "all" else [m.strip() for m in methods.split(",")]
-    plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)))
+    plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)), draws)
     named = parse_tasks(tasks)
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping)
         known = digest_of_files(Path(taxonomy), directory, resolver)
         repeat = shlex.join(["querycloak", *sys.argv[1:]])
         found = run(

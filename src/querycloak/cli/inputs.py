@@ -79,6 +79,7 @@ def open_bench(
     resolver: Path | None,
     progress: Progress,
     sensitive: Path | None = None,
+    mapping: str | None = None,
 ) -> Workbench:
     """Read a log and its background knowledge."""
     from querycloak import api
@@ -88,7 +89,7 @@ def open_bench(
     sites = None if directory is None else api.load_directory(directory, progress=progress)
     sites_of = None if resolver is None else api.load_resolver(resolver)
     words = None if sensitive is None else read_sensitive(sensitive)
-    return api.Workbench(queries, taxonomy, sites, sites_of, progress, words)
+    return api.Workbench(queries, taxonomy, sites, sites_of, progress, words, mapping)
 
 
 def read_for_judging(release: Path, truth: Path | None, log: QueryLog) -> Release:

@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.options import MappingOption
+
 __all__ = ["map_query"]
 
 
 def map_query(
     query: Annotated[str, typer.Argument(help="The text of a query.", show_default=False)],
-    mode: Annotated[str | None, typer.Option(help="`segments` or `phrases`.", show_default=False)] = None,
+    mapping: MappingOption = None,
     taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
 ) -> None:
     """Show what a query maps to, step by step.
@@ -23,7 +25,7 @@ def map_query(
 
     if not query.strip():
         raise ParameterError.of("QUERY", "the text of a query", query)
-    for title, lines in api.explain(query, taxonomy=taxonomy, mode=mode):
+    for title, lines in api.explain(query, taxonomy=taxonomy, mapping=mapping):
         typer.secho(title, bold=True)
         for line in lines:
             typer.echo(f"  {line}")

@@ -12,6 +12,7 @@ from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.options import (
     DirectoryOption,
     LogArgument,
+    MappingOption,
     ReleaseArgument,
     ResolverOption,
     SensitiveOption,
@@ -36,6 +37,7 @@ def measure(
         str | None, typer.Option(help="Names of measures, separated by commas.", show_default=False)
     ] = None,
     taxonomy: TaxonomyOption = "wordnet",
+    mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     sensitive: SensitiveOption = None,
@@ -59,8 +61,9 @@ def measure(
 
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping)
         published = api.read_release(release, log=bench.log, truth=truth)
+        bench = bench.for_release(published)
         open_to_all = bench.exposure_of(published)
         useful: tuple[Utility, ...] = ()
         if only is None:

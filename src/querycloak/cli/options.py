@@ -10,6 +10,7 @@ import typer
 __all__ = [
     "DirectoryOption",
     "LogArgument",
+    "MappingOption",
     "ReleaseArgument",
     "ResolverOption",
     "SeedOption",
@@ -23,6 +24,26 @@ ReleaseArgument = Annotated[
     Path, typer.Argument(help="A release of it, with its statement next to it.", show_default=False)
 ]
 
+
+def _known(name: str | None) -> str | None:
+    """Refuse a mapping that is not there before any work is done."""
+    if name is not None:
+        from querycloak.mapping.modes import check_mapping
+
+        check_mapping(name)
+    return name
+
+
+MappingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mapping",
+        help="How queries are read to find their concepts: `segments`, or `phrases` as in the papers. Default: as the "
+        "statement of the release says where there is one, else `segments`.",
+        callback=_known,
+        show_default=False,
+    ),
+]
 TaxonomyOption = Annotated[
     str,
     typer.Option("--taxonomy", help="`wordnet`, or a file: paths, (child, parent) pairs, or `structure.rdf.u8`."),

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import SeedOption, SignOption
+from querycloak.cli.options import MappingOption, SeedOption, SignOption
 from querycloak.cli.setting_options import given_settings
 from querycloak.logs.read_options import ReadOptions
 
@@ -42,6 +42,7 @@ def stream(
     taxonomy: Annotated[
         str, typer.Option(help="Where there is no category column, queries are mapped to this: `wordnet`, or a file.")
     ] = "wordnet",
+    mapping: MappingOption = None,
     max_wait: Annotated[float, typer.Option(help="Seconds after which an unfinished batch is handled.", min=0.0)] = 1.0,
     stats: Annotated[
         Path | None,
@@ -88,6 +89,7 @@ def stream(
     from querycloak.evaluation.workbench import load_taxonomy, mapper_of
     from querycloak.live.runner import Run, run_stream
     from querycloak.mapping.mapped_paths import LazyPaths
+    from querycloak.mapping.modes import check_mapping
     from querycloak.releases.signing import read_signing_key
 
     source, output = (None if path == Path("-") else path for path in (source, output))
@@ -108,6 +110,7 @@ def stream(
         max_wait=max_wait,
         seed=seed,
         taxonomy=taxonomy,
+        mapping=check_mapping(mapping),
         key=None if sign is None else read_signing_key(sign),
         command=shown_command(sys.argv),
     )
@@ -119,7 +122,7 @@ def stream(
         if truth is not None:
             progress.note(f"{truth} tells who asked each query of the release: keep it, never share it.")
         known = partial(load_taxonomy, taxonomy)
-        found = run_stream(run, LazyPaths(lambda: mapper_of(known())), progress, known)
+        found = run_stream(run, LazyPaths(lambda: mapper_of(known(), run.mapping)), progress, known)
     if found is None:
         return
     if not quiet:

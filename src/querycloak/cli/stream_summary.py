@@ -32,7 +32,11 @@ def short_summary(found: Summary, signature: str = "unsigned") -> str:
                 if s.get("phrases full")
                 else []
             ),
-            f"mean delay {s['mean delay']:,.1f} records; {s['records per second']:,.0f} records/s",
+            (
+                f"mean delay {s['mean delay']:,.1f} records, p50 {s['delay p50']:,.0f}, p90 {s['delay p90']:,.0f}, "
+                f"p99 {s['delay p99']:,.0f}, longest {s['longest delay']:,.0f}; "
+                f"{s['records per second']:,.0f} records/s"
+            ),
             *(["nothing left: no category or branch had more than k users waiting"] if s["records out"] == 0 else []),
             *(f"  {n:,} {kind}" for kind, n in (s["lines skipped"] | s["records not published"]).items()),
             f"guarantee: {found.statement.model}",

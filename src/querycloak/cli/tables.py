@@ -114,6 +114,10 @@ def print_measures(scores: Sequence[Score]) -> None:
     """Print one line per measure of the papers."""
     typer.echo("Measures of the papers")
     print_table(["measure", "value", "better"], [[s.measure, f"{s.value:.4f}", s.better] for s in scores])
+    for s in scores:
+        if s.curve:
+            values = ", ".join(f"{number}: {value:.1f}" for number, value in s.curve.items())
+            typer.echo(f"{s.measure} by the number of clusters ({s.details['clusters']:.0f} above): {values}")
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

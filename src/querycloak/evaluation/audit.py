@@ -28,6 +28,7 @@ from querycloak.evaluation.audit_pairs import Pair, crowd_log, pairs_for, small_
 from querycloak.evaluation.audit_result import Audit
 from querycloak.evaluation.audit_runs import AuditedMethod, Candidate
 from querycloak.evaluation.workbench import load_taxonomy
+from querycloak.mapping.modes import check_mapping
 from querycloak.progress import QUIET, Progress
 from querycloak.releases.account import ADD_REMOVE
 
@@ -64,16 +65,19 @@ def audit(
     pairs: Iterable[str] | None = None,
     seed: int | None = None,
     taxonomy: Taxonomy | str | PathLike[str] | None = None,
+    mapping: str | None = None,
     progress: Progress = QUIET,
     **settings: Any,
 ) -> Audit:
     """Run a differentially private method many times on neighbouring logs, and bound its epsilon from below.
 
     `runs` are those of each side of each measured pair; `pairs` are names, None = all that fit. `taxonomy` is one of
-    seven concepts without a name or file. The statement's claim is true only if no bound is above it (`passed`).
+    seven concepts without a name or file, `mapping` how queries are read. The statement's claim is true only if no
+    bound is above it (`passed`).
     """
     if isinstance(runs, bool) or not isinstance(runs, int) or not 100 <= runs <= 10_000_000:
         raise ParameterError.of("runs", "an integer from 100 to 10,000,000", runs)
+    check_mapping(mapping)
     settings, tree = _checked(method, settings, taxonomy)
     named = None if pairs is None else list(pairs)
     first = max(_LEAST, int(runs * _FIRST_LOOK))
@@ -82,7 +86,7 @@ def audit(
     audited = []
     relation: Relation = ADD_REMOVE
     for wanted in _deltas(method, settings):
-        one = AuditedMethod(find_method(method).name, wanted, tree, seed)
+        one = AuditedMethod(find_method(method).name, wanted, tree, seed, mapping)
         audited.append(one)
         claimed = one.statement(crowd_log(8, 1))
         chosen = _pairs_of(claimed, named)
@@ -125,7 +129,9 @@ def _checked(
         raise UserError(f"{entry.name} claims no differential privacy, so there is no epsilon to audit; try {private}.")
     for name in settings:
         if name not in known:
-            raise ParameterError.unknown("audit", name, [*known, "runs", "pairs", "seed", "taxonomy", "progress"])
+            raise ParameterError.unknown(
+                "audit", name, [*known, "runs", "pairs", "seed", "taxonomy", "mapping", "progress"]
+            )
     if settings.get("ledger") is not None:
         raise ParameterError("An audit takes no ledger: nobody's log is released, so nobody pays.")
     if taxonomy is None and "domain" in known:

@@ -33,6 +33,7 @@ class AuditedMethod:
     settings: dict[str, Any]
     taxonomy: Taxonomy
     seed: int | None
+    mapping: str | None = None
     runs: int = 0
     _benches: dict[int, Workbench] = field(default_factory=dict)
 
@@ -57,7 +58,7 @@ class AuditedMethod:
     def _bench(self, log: QueryLog) -> Workbench:
         """Return the bench of a log: its concepts are the same in every run, and are found once."""
         if id(log) not in self._benches:
-            self._benches[id(log)] = Workbench(log, self.taxonomy)
+            self._benches[id(log)] = Workbench(log, self.taxonomy, mapping=self.mapping)
         return self._benches[id(log)]
 
 

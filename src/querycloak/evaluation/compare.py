@@ -18,6 +18,7 @@ from querycloak.evaluation.plans import Plan, plan_runs, run_plans
 from querycloak.evaluation.room import check_room
 from querycloak.logs.atomic import write_text
 from querycloak.logs.content_digest import content_digest
+from querycloak.mapping.modes import check_mapping
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -50,9 +51,10 @@ def compare(
 
     Each release is attacked and judged as `evaluation.assess` says; the method is run again on parts of the log for
     baselines and blind runs. `tasks` are what the release is for. Each finished run is kept in `output/runs`, by a
-    digest of the log, `knowledge` (any text that tells one taxonomy or directory from another), the method, its
-    settings, the seed and the version: the same command goes on where it stopped. Limits and tasks are no part of that:
-    what was found can be judged again by others. `processes`: None = as many as pay.
+    digest of the log, `knowledge` (any text that tells one taxonomy or directory from another), the mapping, the
+    method, its settings, the number of draws, the seed and the version: the same command goes on where it stopped.
+    Limits and tasks are no part of that: what was found can be judged again by others. `processes`: None = as many as
+    pay.
     """
     log = bench.log
     if len(log) == 0:
@@ -84,6 +86,7 @@ def compare(
         limits=limits,
         tasks=tasks,
         repeat=repeat,
+        mapping=check_mapping(bench.mapping),
         topics={bench.taxonomy.label(topic): share for topic, share in assessor.topics.items()},
         runs=tuple(run for run in runs if run is not None),
     )
@@ -108,5 +111,6 @@ def _store(output: Path) -> Path:
 
 
 def _key(mark: str, plan: Plan, seed: int, bench: Workbench) -> str:
-    parts = [mark, plan.method, plan.settings, seed, __version__, bench.taxonomy.name, len(bench.taxonomy)]
+    knowledge = [bench.taxonomy.name, len(bench.taxonomy), check_mapping(bench.mapping)]
+    parts = [mark, plan.method, plan.settings, plan.draws, seed, __version__, *knowledge]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]

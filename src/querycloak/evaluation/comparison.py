@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from querycloak.evaluation.advice import Advice, advise
 from querycloak.evaluation.limits import LIMITS, Limits
 from querycloak.evaluation.run import Run  # noqa: TC001 - msgspec reads the types of fields
+from querycloak.mapping.modes import DEFAULT_MAPPING
 
 __all__ = ["Comparison"]
 
@@ -24,6 +25,8 @@ class Comparison:
     """what the release is for, as the user named it"""
     repeat: str
     """the command that repeats it"""
+    mapping: str = DEFAULT_MAPPING
+    """how queries were read, for methods, attacks and measures alike"""
     topics: dict[str, float]
     """share of each topic in the log"""
     runs: tuple[Run, ...]

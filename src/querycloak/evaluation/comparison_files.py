@@ -10,6 +10,7 @@ import msgspec
 
 from querycloak.evaluation.exposure import exposure_rows
 from querycloak.evaluation.run import Run
+from querycloak.evaluation.spread import Spread, curve_of, spread_of
 
 if TYPE_CHECKING:
     from querycloak.evaluation.comparison import Comparison
@@ -37,12 +38,25 @@ def comparison_csv(comparison: Comparison) -> str:
             rows += [("exposure", what, value) for what, value, _ in exposure_rows(run.exposure)]
         rows += [("task", u.task, u.value) for u in run.utility]
         rows += [("task, 0 blind to 1 original", u.task, u.scaled) for u in run.utility if u.scaled is not None]
-        rows += [("measure", s.measure, s.value) for s in run.scores]
+        for s in run.scores:
+            rows.append(("measure", s.measure, s.value))
+            rows += _spread_rows("measure", s.measure, spread_of(run, s.measure))
+            for number, spread in curve_of(run, s.measure).items():
+                what = f"measure, at {number}"
+                rows += [(what, s.measure, s.curve[number]), *_spread_rows(what, s.measure, spread)]
         rows += [("seconds", step, round(t, 3)) for step, t in run.seconds.items()]
         if run.error is not None:
             rows.append(("error", "", run.error))
         writer.writerows([run.name, run.method, *row] for row in rows)
     return out.getvalue()
+
+
+def _spread_rows(what: str, measure: str, spread: Spread) -> list[tuple[str, str, object]]:
+    """Return the lines of a figure over several draws; none where there is one draw."""
+    if spread.draws == 1:
+        return []
+    head = f"{what}, of {spread.draws} draws the"
+    return [(f"{head} {name}", measure, getattr(spread, name)) for name in ("mean", "low", "high")]
 
 
 def run_to_json(run: Run) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from querycloak import workers
@@ -13,18 +13,22 @@ from querycloak.evaluation.assess import Assessor, Steps
 from querycloak.evaluation.comparison_files import run_from_json, run_to_json
 from querycloak.evaluation.room import processes_that_fit
 from querycloak.evaluation.run import Run
+from querycloak.evaluation.trials import LEAVE_TRACES
 from querycloak.evaluation.workbench import Workbench
+from querycloak.randomness import Randomness
 from querycloak.workers import WorkerError, Workers, cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from querycloak.measures.score import Score
     from querycloak.progress import Progress
 
 __all__ = ["Plan", "plan_runs", "run_plans"]
 
 BASELINE: Final = ("sweep", {"as_in_paper": True})
 """A log with nothing but new ids: the row that every report keeps, to show what pseudonyms are worth."""
+MOST_DRAWS: Final = 100
 WORTH_A_PROCESS: Final = 100_000
 """Rows times runs that one further process should have at least: starting one takes some seconds."""
 
@@ -37,15 +41,21 @@ class Plan:
     method: str
     settings: dict[str, Any]
     baseline: bool = False
+    draws: int = 1
+    """releases whose measures are taken; all else is found out about the first"""
 
 
-def plan_runs(methods: Sequence[str], grid: Mapping[str, Sequence[Any]]) -> list[Plan]:
+def plan_runs(methods: Sequence[str], grid: Mapping[str, Sequence[Any]], draws: int = 1) -> list[Plan]:
     """Cross each method with the values of those settings that it has; a setting that none has is refused.
+
+    Each is released `draws` times, for the spread of the papers' measures.
 
     >>> [plan.name for plan in plan_runs(["sweep"], {"min_query_users": [2, 3]})]
     ['pseudonyms only', 'sweep min_query_users=2', 'sweep min_query_users=3']
     """
-    plans = [Plan("pseudonyms only", *BASELINE, baseline=True)]
+    if isinstance(draws, bool) or not isinstance(draws, int) or not 1 <= draws <= MOST_DRAWS:
+        raise ParameterError.of("draws", f"an integer from 1 to {MOST_DRAWS}", draws)
+    plans = [Plan("pseudonyms only", *BASELINE, baseline=True, draws=draws)]
     known: set[str] = set()
     for name in methods:
         entry = method(name)
@@ -58,7 +68,7 @@ def plan_runs(methods: Sequence[str], grid: Mapping[str, Sequence[Any]]) -> list
             text = " ".join(f"{field}={value}" for field, value in chosen.items())
             # As the settings hold them: the rules of a file, not its name, say whether a run was done before.
             kept = {field: getattr(checked, field) for field in (*entry.given, *chosen)}
-            plans.append(Plan(f"{name} {text}".strip(), entry.name, kept))
+            plans.append(Plan(f"{name} {text}".strip(), entry.name, kept, draws=draws))
     stray = sorted(set(grid) - known)
     if stray:
         raise ParameterError(f"None of the methods {', '.join(methods)} has a setting {stray[0]!r}.")
@@ -96,17 +106,34 @@ def _run(plan: Plan, assessor: Assessor) -> Run:
         assessor.progress.start(f"{plan.name}: anonymize")
         with steps("anonymize"):
             release = assessor.bench.anonymize(plan.method, seed=assessor.seed, **plan.settings)
-        return assessor.run(release, steps=steps, **head)
+        run = assessor.run(release, steps=steps, **head)
+        if plan.draws == 1:
+            return run
+        with steps("draws"):
+            draws = _draws(plan, assessor)
+        return replace(run, draws=draws, seconds=steps.seconds)
     except UserError as error:
         return Run(method=plan.method, error=str(error), **head)
     except Exception as error:
         return Run(method=plan.method, error=f"broke with {type(error).__name__}; this is a bug of the method", **head)
 
 
+def _draws(plan: Plan, assessor: Assessor) -> tuple[tuple[Score, ...], ...]:
+    """Release the log again, each time with another seed, and take the papers' measures."""
+    settings = {name: value for name, value in plan.settings.items() if name not in LEAVE_TRACES}
+    found = []
+    for draw in range(2, plan.draws + 1):
+        assessor.progress.start(f"{plan.name}: draw {draw}")
+        seed = int(Randomness(assessor.seed).child(f"draw/{draw}").integers(1 << 62, 1)[0])
+        release = assessor.bench.anonymize(plan.method, seed=seed, **settings)
+        found.append(tuple(assessor.bench.measure(release, seed=assessor.seed)))
+    return tuple(found)
+
+
 def _by_workers(assessor: Assessor, plans: Sequence[Plan], processes: int) -> Iterator[Run]:
     """Run plans by several processes."""
     bench = assessor.bench
-    setup = (bench.log, bench.knowledge, bench.directory, bench.resolver, bench.concepts, assessor.seed)
+    setup = (bench.log, bench.knowledge, bench.directory, bench.resolver, bench.mapping, bench.concepts, assessor.seed)
     with Workers("querycloak.evaluation.plans:serve", setup, processes) as pool:
         for texts in pool.map(_shared_out(plans, processes)):
             for text in texts:
@@ -133,8 +160,8 @@ def serve() -> None:
 
 
 def _answers(setup: tuple[Any, ...]) -> Callable[[list[Plan]], list[bytes]]:
-    log, knowledge, directory, resolver, concepts, seed = setup
-    bench = Workbench(log, knowledge, directory, resolver)
+    log, knowledge, directory, resolver, mapping, concepts, seed = setup
+    bench = Workbench(log, knowledge, directory, resolver, mapping=mapping)
     bench.__dict__["concepts"] = concepts  # as the cached property would keep it: mapped once, by the first process
     assessor = Assessor(bench, seed)
     return lambda plans: [run_to_json(_run(plan, assessor)) for plan in plans]

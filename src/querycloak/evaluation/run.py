@@ -35,6 +35,8 @@ class Run:
     """what the release is good for, task by task"""
     scores: tuple[Score, ...] = ()
     """the papers' measures"""
+    draws: tuple[tuple[Score, ...], ...] = ()
+    """the same measures of further releases that differ from this one by their seed alone"""
     seconds: dict[str, float] = field(default_factory=dict)
     """how long each step took"""
     group_sizes: dict[int, int] = field(default_factory=dict)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from querycloak.releases.release import Release
     from querycloak.releases.statement import PrivacyStatement
 
-__all__ = ["NOT_RERUN", "MethodTrials", "NoTrials"]
+__all__ = ["LEAVE_TRACES", "NOT_RERUN", "MethodTrials", "NoTrials"]
 
 NOT_RERUN: Final = "the method is not run again (--no-rerun)"
 BLIND_EPSILON: Final = 1e-9

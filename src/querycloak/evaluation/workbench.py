@@ -20,6 +20,7 @@ from querycloak.catalog import method as find_method
 from querycloak.errors import GateError, ParameterError
 from querycloak.evaluation.room import check_room
 from querycloak.evaluation.trials import NOT_RERUN, MethodTrials, NoTrials
+from querycloak.mapping.modes import check_mapping
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
 
@@ -70,11 +71,11 @@ def load_taxonomy(source: Taxonomy | str | PathLike[str] = "wordnet") -> Taxonom
 
 
 @lru_cache(maxsize=4)
-def mapper_of(taxonomy: Taxonomy, mode: str | None = None) -> Mapper:
+def mapper_of(taxonomy: Taxonomy, mapping: str | None = None) -> Mapper:
     """Return the mapper of a taxonomy; it remembers the queries that it has mapped."""
     from querycloak.mapping import Mapper
 
-    return Mapper(taxonomy) if mode is None else Mapper(taxonomy, mode=mode)
+    return Mapper(taxonomy, check_mapping(mapping))
 
 
 class Attacked(NamedTuple):
@@ -99,10 +100,15 @@ class Workbench:
     progress: Progress = QUIET
     sensitive: SensitiveWords | None = None
     """words that exposure counts as sensitive; None = our list"""
+    mapping: str | None = None
+    """how queries are read (`mapping.modes`); None = the default, or that of the release that is looked at"""
     _made: dict[tuple[str, int], tuple[Release, Any]] = field(default_factory=dict, init=False, repr=False)
     parts: dict[tuple[int, str], QueryLog] = field(default_factory=dict, init=False, repr=False)
     """parts of the log on which methods are run again, by seed and name"""
     _halves: dict[int, Halves] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_mapping(self.mapping)
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
@@ -150,7 +156,11 @@ class Workbench:
         public = getattr(checked, "public", checked.to_json)()
         if "epsilon" in release.statement.parameters and release.statement.settings != public:
             raise GateError(f"{method}: its statement has settings that were not asked for, or counts among them.")
-        return release if seed is None else replace(release, statement=release.statement.seeded())
+        statement = release.statement if seed is None else release.statement.seeded()
+        if "concepts" in entry.needs or ("paths" in entry.needs and self.log.category is None):
+            learned = self.concepts.learned
+            statement = replace(statement, mapping=check_mapping(self.mapping), mapping_learned=learned)
+        return replace(release, statement=statement)
 
     def attack(
         self,
@@ -275,7 +285,11 @@ class Workbench:
 
     def part(self, log: QueryLog) -> Workbench:
         """Return a bench for a part of the log, with the same knowledge."""
-        return Workbench(log, self.taxonomy, self.directory, self.resolver)
+        return Workbench(log, self.taxonomy, self.directory, self.resolver, mapping=self.mapping)
+
+    def for_release(self, release: Release) -> Workbench:
+        """Return a bench that reads queries as the release's method did, where no mapping was asked for."""
+        return replace(self, mapping=check_mapping(self.mapping or release.statement.mapping or None))
 
     def askers_of(self, release: Release) -> Askers:
         """Return who of the log asked each published text."""
@@ -297,7 +311,7 @@ class Workbench:
     def _map(self, log: QueryLog) -> ConceptLog:
         from querycloak.mapping import map_log
 
-        return map_log(log, mapper_of(self.taxonomy), progress=self.progress)
+        return map_log(log, mapper_of(self.taxonomy, check_mapping(self.mapping)), progress=self.progress)
 
     def concepts_of(self, release: Release) -> ConceptLog:
         """Return the concepts of what was published."""

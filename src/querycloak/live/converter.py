@@ -14,6 +14,7 @@ from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.live import _join_kernels as join
 from querycloak.live.reader import Reader
 from querycloak.methods.stream import engine_state
+from querycloak.methods.stream.delays import BUCKETS, Delays
 from querycloak.methods.stream.stream_texts import KINDS
 from querycloak.releases.checks import check_departures
 
@@ -55,6 +56,7 @@ class ConverterState(msgspec.Struct, forbid_unknown_fields=True):
 
     left: Count
     total_delay: Count
+    longest_delay: Count
     fewest: Annotated[int, msgspec.Meta(ge=0, le=NONE_LEFT)]
     engine: dict[str, Any]
     reader: dict[str, Any]
@@ -80,7 +82,7 @@ class Converter:
         self.engine = settings.engine(method, random.child("engine"))
         self.reader = Reader(layout, settings, self.engine.tree, random.child("ids"), problems, taxonomy)
         self.left = 0
-        self.total_delay = 0
+        self.delays = Delays()
         self.fewest = NONE_LEFT
         self.seen = np.zeros(0, dtype=np.bool_)
         """bool[users]: whether a user's id has been published"""
@@ -99,7 +101,7 @@ class Converter:
         if batch.users > len(self.seen):
             self.seen = np.concatenate([self.seen, np.zeros(batch.users - len(self.seen), dtype=np.bool_)])
         self.left += len(out)
-        self.total_delay += int(out.delay.sum())
+        self.delays.add(out.delay)
         self.fewest = min(self.fewest, int(out.candidates.min(initial=NONE_LEFT)))
         self.seen[out.user] = True
 
@@ -130,9 +132,11 @@ class Converter:
             "waiting.bare": np.array([bare for _, _, bare, _, _ in waiting], dtype=np.uint8),
             "waiting.kind": np.array([kind for *_, kind in waiting], dtype=np.uint8),
             "kinds": self.kinds.copy(),
+            "delays": self.delays.counts.copy(),
             "seen": self.seen.astype(np.uint8),
         }
-        plain = ConverterState(self.left, self.total_delay, self.fewest, about_engine, about_reader)
+        delays = (self.delays.total, self.delays.longest)
+        plain = ConverterState(self.left, *delays, self.fewest, about_engine, about_reader)
         return arrays, msgspec.to_builtins(plain)
 
     def from_state(self, arrays: Arrays, plain: dict[str, Any]) -> None:
@@ -156,13 +160,16 @@ class Converter:
         kind = take(arrays, "waiting.kind", np.uint8, length=n, high=KIND_COUNT - 1)
         self.kinds = take(arrays, "kinds", np.int64, length=KIND_COUNT, low=0).copy()
         require(int(self.kinds.sum()) == said.left, "each record that left was of one kind")
+        delays = take(arrays, "delays", np.int64, length=BUCKETS, low=0, high=said.left)
+        require(int(delays.sum()) == said.left, "each record that left had one delay")
+        self.delays = Delays.from_state(delays, said.total_delay, said.longest_delay)
         ends = np.cumsum(lengths)  # at most 2^31 lengths below 2^63 / 2^31 each: no sum leaves 64 bits
         require((int(ends[-1]) if n else 0) == len(texts), "every byte belongs to a record that waits")
         cuts = [0, *ends.tolist()]
         for i, number in enumerate(engine["number"].tolist()):
             before, after = texts[cuts[2 * i] : cuts[2 * i + 1]], texts[cuts[2 * i + 1] : cuts[2 * i + 2]]
             self._waiting[number] = (before, after, bool(bare[i]), int(engine["asker"][i]), int(kind[i]))
-        self.left, self.total_delay, self.fewest = said.left, said.total_delay, said.fewest
+        self.left, self.fewest = said.left, said.fewest
 
     def _waited(self, records: Int64s) -> tuple[Bytes, Int64s, Int64s]:
         """Return the bytes of records from earlier batches, which leave now, where the parts of each begin; kinds."""

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.checks import Arrays, Count, part, prefixed, read_plain, require, take
+from querycloak.arrays.checks import Arrays, BadStateError, Count, part, prefixed, read_plain, require, take
 from querycloak.arrays.vocabulary import ByteCodes, Vocabulary, fresh_ids, id_width
 from querycloak.live import _join_kernels as join
 from querycloak.live.text_lines import with_texts
@@ -177,7 +177,10 @@ class Reader:
         self._node_of_category = take(
             arrays, "node_of_category", np.int32, length=len(self._categories), low=-1, high=len(self._tree) - 1
         ).copy()
-        names = (self._categories.text(c).decode() for c in range(len(self._categories)))
+        try:
+            names = [self._categories.text(c).decode() for c in range(len(self._categories))]
+        except UnicodeDecodeError:
+            raise BadStateError("it does not hold that categories are texts") from None
         self._paths = [split_path(name, self.settings.separator) for name in names]
         if self.texts is not None:
             self.texts.restore(part("texts", arrays), users)

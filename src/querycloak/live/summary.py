@@ -27,10 +27,9 @@ NO_COMMITMENT: Final = "no commitment: the records of a stream are not kept"
 def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -> Summary:
     """Return the statement and the figures of what a run has done so far."""
     engine, reader = converter.engine, converter.reader
-    delay = converter.total_delay / max(converter.left, 1)
     left_out = {"unclassified": reader.unclassified if run.settings.unclassified == "drop" else 0, **reader.left_out}
     entered = engine.entered + sum(left_out.values())
-    figures = flow_figures(engine, delay, converter.fewest if converter.left else 0)
+    figures = flow_figures(engine, converter.delays, converter.fewest if converter.left else 0)
     texts = reader.texts
     told: dict[str, int] = {}
     if texts is not None:
@@ -48,6 +47,8 @@ def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) ->
     )
     if run.seed is not None:
         statement = statement.seeded()
+    if reader.classifier is not None:
+        statement = replace(statement, mapping=run.mapping)  # words and labels alone: nothing is learned
     stats = {
         "method": run.method,
         **run.settings.to_json(),
@@ -59,7 +60,7 @@ def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) ->
         **told,
         "phrase bytes": 0 if texts is None else texts.memory,
         "lines skipped": dict(reader.problems.counts),
-        "mean delay": delay,
+        **converter.delays.figures(),
         "seconds": seconds,
         "records per second": entered / max(seconds, 1e-9),
         "waiting users per level": engine.waiting_per_level(),

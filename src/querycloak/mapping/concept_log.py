@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from querycloak.logs.query_log import NO_CODE
+from querycloak.mapping.modes import DEFAULT_MAPPING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +31,8 @@ class ConceptLog:
     """int32[m], -1 = not in the taxonomy"""
     learned: bool = False
     """what was learned from this log (its clicks, its sites) took part in the mapping"""
+    mapping: str = DEFAULT_MAPPING
+    """how the queries were read (`mapping.modes`)"""
 
     def __len__(self) -> int:
         return len(self.row)
@@ -37,4 +40,6 @@ class ConceptLog:
     def known(self) -> ConceptLog:
         """Keep the rows that have a concept."""
         keep = self.concept != NO_CODE
-        return ConceptLog(self.row[keep], self.user[keep], self.query[keep], self.concept[keep], self.learned)
+        return replace(
+            self, row=self.row[keep], user=self.user[keep], query=self.query[keep], concept=self.concept[keep]
+        )

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.ragged import Ragged
-from querycloak.errors import ParameterError, UnknownNameError
+from querycloak.errors import ParameterError
 from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.concept_log import ConceptLog
 from querycloak.mapping.lexicon import Lexicon
-from querycloak.mapping.modes import MODES, Mode
+from querycloak.mapping.modes import DEFAULT_MAPPING, MAPPINGS, check_mapping
 from querycloak.mapping.parallel import map_blocks, pack_block, workers_for
 from querycloak.mapping.phrases import read_classes
 from querycloak.mapping.trace import ClauseTrace, Trace
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Mapper", "QueryConcepts", "map_log"]
 
-DEFAULT_MODE: Final[Mode] = "segments"
 _QUERIES_KEPT: Final = 100_000
 """Queries remembered one by one at most; then all are forgotten."""
 _LARGE: Final = 20_000
@@ -80,7 +79,7 @@ class Mapper:
     def __init__(
         self,
         taxonomy: Taxonomy,
-        mode: str = DEFAULT_MODE,
+        mapping: str = DEFAULT_MAPPING,
         *,
         weight: npt.NDArray[Any] | None = None,
         directory: SiteDirectory | None = None,
@@ -91,12 +90,10 @@ class Mapper:
         taxonomy, a query that is the address of a listed site has the site's category as its concept, and `weight` is
         by default the number of sites.
         """
-        if mode not in MODES:
-            raise UnknownNameError.of("mapping mode", mode, MODES)
         if directory is not None and directory.taxonomy is not taxonomy:
             raise ParameterError("The directory's categories are not those of the taxonomy: pass directory.taxonomy.")
         self.taxonomy = taxonomy
-        self.mode = mode
+        self.mapping = check_mapping(mapping)
         self.directory = directory
         self.lexicon = Lexicon(taxonomy, directory.site_count if weight is None and directory is not None else weight)
         self._known: dict[str, tuple[int, ...]] = {}
@@ -104,7 +101,7 @@ class Mapper:
         self._largest: tuple[pl.Series, QueryConcepts] | None = None
 
     def __repr__(self) -> str:
-        return f"Mapper({self.taxonomy!r}, {self.mode})"
+        return f"Mapper({self.taxonomy!r}, {self.mapping})"
 
     def concepts(self, text: str) -> tuple[int, ...]:
         """Return the concepts of a query, one per unit, -1 where a unit has none; at least one."""
@@ -116,18 +113,18 @@ class Mapper:
         if found is None:
             if len(self._known) >= _QUERIES_KEPT:
                 self._known.clear()
-            found = self._known[text] = map_text(text, self.lexicon, self.mode)
+            found = self._known[text] = map_text(text, self.lexicon, self.mapping)
         return found
 
     def map_query(self, text: str) -> Trace:
         """Map a query and keep every step."""
         read = read_query(text, self.lexicon)
-        find = MODES[self.mode]
+        find = MAPPINGS[self.mapping]
         done = [
             ClauseTrace(tuple(words), classes, phrases, tuple(find(words, classes, phrases, self.lexicon)))
             for words, classes, phrases in read
         ]
-        return Trace(text, self.mode, tuple(done), self.taxonomy, self.lexicon, self._category(text))
+        return Trace(text, self.mapping, tuple(done), self.taxonomy, self.lexicon, self._category(text))
 
     def explain(self, text: str) -> list[tuple[str, list[str]]]:
         """Return the steps of a query's mapping: (title, lines)."""
@@ -183,7 +180,9 @@ class Mapper:
     def _in_blocks(self, queries: pl.Series, progress: Progress) -> Iterator[Block]:
         """Map in this process; few queries are remembered one by one, many only as the last result."""
         one = (
-            self.concepts if len(queries) <= _QUERIES_KEPT else partial(map_text, lexicon=self.lexicon, mode=self.mode)
+            self.concepts
+            if len(queries) <= _QUERIES_KEPT
+            else partial(map_text, lexicon=self.lexicon, mapping=self.mapping)
         )
         for start in range(0, len(queries), _BLOCK):
             texts = queries[start : start + _BLOCK].to_list()
@@ -194,7 +193,7 @@ class Mapper:
         """Map in other processes; return None where they cannot be started."""
         blocks = []
         try:
-            for block in map_blocks(self.lexicon, self.mode, count, queries, _BLOCK):
+            for block in map_blocks(self.lexicon, self.mapping, count, queries, _BLOCK):
                 blocks.append(block)
                 progress.advance(len(block[0]))
         except WorkerError:
@@ -245,12 +244,13 @@ def map_log(log: QueryLog, mapper: Mapper, progress: Progress = QUIET) -> Concep
         user=log.user[row[event]],
         query=query[event],
         concept=found.concept[first[event] + within],
+        mapping=mapper.mapping,
     )
 
 
-def map_text(text: str, lexicon: Lexicon, mode: str) -> tuple[int, ...]:
+def map_text(text: str, lexicon: Lexicon, mapping: str) -> tuple[int, ...]:
     """Return the concepts of a query's units."""
-    find = MODES[mode]
+    find = MAPPINGS[mapping]
     units = [
         unit.concept
         for words, classes, phrases in read_query(text, lexicon)

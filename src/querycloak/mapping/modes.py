@@ -7,8 +7,9 @@ labels from the left: a phrase may give several units, and a label may reach ove
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from querycloak.errors import UnknownNameError
 from querycloak.logs.query_log import NO_CODE
 
 if TYPE_CHECKING:
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
     from querycloak.mapping.lexicon import Lexicon, Word
 
-__all__ = ["MODES", "Mode", "Unit"]
+__all__ = ["DEFAULT_MAPPING", "MAPPINGS", "Unit", "check_mapping"]
 
-Mode = Literal["segments", "phrases"]
+DEFAULT_MAPPING: Final = "segments"
 
 
 class Unit(NamedTuple):
@@ -93,7 +94,23 @@ def _untouched(phrases: Sequence[tuple[int, int]], units: list[Unit]) -> list[Un
     return missed
 
 
-MODES: Final[dict[str, Callable[[Sequence[Word], str, Sequence[tuple[int, int]], Lexicon], list[Unit]]]] = {
+MAPPINGS: Final[dict[str, Callable[[Sequence[Word], str, Sequence[tuple[int, int]], Lexicon], list[Unit]]]] = {
     "segments": by_segments,
     "phrases": by_phrases,
 }
+
+
+def check_mapping(name: str | None) -> str:
+    """Return the name of a mapping, the default for None; one that is not there is refused with the nearest.
+
+    >>> check_mapping("phrase")
+    Traceback (most recent call last):
+    ...
+    querycloak.errors.UnknownNameError: There is no mapping 'phrase'. Did you mean 'phrases'? There are: phrases, \
+segments.
+    """
+    if name is None:
+        return DEFAULT_MAPPING
+    if name not in MAPPINGS:
+        raise UnknownNameError.of("mapping", name, MAPPINGS)
+    return name

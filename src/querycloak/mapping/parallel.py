@@ -41,9 +41,9 @@ def pack_block(units: Sequence[tuple[int, ...]]) -> Block:
     return count, concept
 
 
-def map_blocks(lexicon: Lexicon, mode: str, count: int, queries: pl.Series, size: int) -> Iterator[Block]:
+def map_blocks(lexicon: Lexicon, mapping: str, count: int, queries: pl.Series, size: int) -> Iterator[Block]:
     """Map blocks of `size` queries by several processes, and yield the results in order."""
-    with Workers("querycloak.mapping.parallel:serve", (lexicon, mode), count) as pool:
+    with Workers("querycloak.mapping.parallel:serve", (lexicon, mapping), count) as pool:
         yield from pool.map(queries[start : start + size].to_list() for start in range(0, len(queries), size))
 
 
@@ -55,5 +55,5 @@ def serve() -> None:
 def _answers(setup: tuple[Lexicon, str]) -> Callable[[list[str]], Block]:
     from querycloak.mapping.mapper import map_text
 
-    lexicon, mode = setup
-    return lambda texts: pack_block([map_text(text, lexicon, mode) for text in texts])
+    lexicon, mapping = setup
+    return lambda texts: pack_block([map_text(text, lexicon, mapping) for text in texts])

@@ -45,7 +45,7 @@ class Trace:
     """All steps of a query."""
 
     query: str
-    mode: str
+    mapping: str
     clauses: tuple[ClauseTrace, ...]
     taxonomy: Taxonomy
     lexicon: Lexicon
@@ -99,7 +99,7 @@ class Trace:
             ("noun phrases", self.phrases),
             ("without stop words", [" ".join(word.text for word in words) for words in kept]),
             ("stems", [" ".join(word.stem for word in words) for words in kept]),
-            (f"concepts ({self.mode})", [line for clause in self.clauses for line in self._matches(clause)]),
+            (f"concepts ({self.mapping})", [line for clause in self.clauses for line in self._matches(clause)]),
             ("dropped words", [" ".join(self.dropped)] if self.dropped else []),
         ]
 

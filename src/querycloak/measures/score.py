@@ -16,3 +16,5 @@ class Score:
     value: float
     better: Literal["higher", "lower"]
     details: dict[str, float] = field(default_factory=dict)
+    curve: dict[int, float] = field(default_factory=dict)
+    """the value by a number that somebody has to choose, such as that of clusters; empty = there is none"""

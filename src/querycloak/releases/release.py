@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import numpy as np
 
@@ -37,6 +37,8 @@ __all__ = [
 ]
 
 ReleaseKind = Literal["log", "items", "counts", "stream"]
+READING: Final = ("mapping", "mapping_learned")
+"""Fields of a statement that the bench fills, after the gate: it knows how the queries were mapped."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +59,7 @@ class Seal:
     table: str
     """digest of what the table holds: arrays can be written to, so that its identity says nothing"""
     promises: dict[str, object]
-    """a copy of the statement, without what it does not cover"""
+    """a copy of the statement, without what it does not cover, and without how queries were read: no promise"""
     open_to: frozenset[str]
     """what the statement does not cover: more may be added, nothing taken away"""
     original: QueryLog | None = None
@@ -68,6 +70,7 @@ class Seal:
         """Return the seal of a table and of its statement as they are now."""
         promises = asdict(statement)
         open_to = frozenset(promises.pop("does_not_cover"))
+        promises = {name: value for name, value in promises.items() if name not in READING}
         return cls(kind, table_digest(table), promises, open_to, original)
 
     def fits(self, release: Release) -> bool:

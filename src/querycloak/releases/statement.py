@@ -53,6 +53,10 @@ class PrivacyStatement:
     ids: str = "person"
     """what has a published id of its own: a `person`, a `day` or a `session` of a person, or nothing (`none`);
     `invented` = ids stand for nobody, which only differential privacy of users can promise"""
+    mapping: str = ""
+    """how queries were read to find their concepts (`mapping.modes`); empty = no query was; filled by the bench"""
+    mapping_learned: bool = False
+    """what was learned from the log took part in the mapping; False = public knowledge alone"""
     columns: tuple[str, ...] = ()
     """columns published; filled by the writer"""
     command: str = ""
@@ -94,5 +98,8 @@ class PrivacyStatement:
         lines += [f"  covers: {text}" for text in self.covers]
         lines += [f"  does not cover: {text}" for text in self.does_not_cover]
         lines += [f"  dropped: {n:,} rows, {reason}" for reason, n in self.dropped.items() if n]
+        if self.mapping:
+            source = "learned from the log" if self.mapping_learned else "by public knowledge, not learned from the log"
+            lines.append(f"mapping: {self.mapping}, {source}")
         lines += [f"randomness: {self.randomness}", f"signature: {signature}"]
         return "\n".join(lines)

@@ -36,7 +36,7 @@ __all__ = [
     "statement_path",
 ]
 
-VERSION: Final = 5
+VERSION: Final = 6
 """of the statement file"""
 OLDEST: Final = 2
 """the oldest version that is still read"""
@@ -46,6 +46,8 @@ SINCE_4: Final = {"parts", "ids", "time_grain", "click_users"}
 """Fields of the statement that version 3 does not have."""
 SINCE_5: Final = {"account"}
 """Fields of the statement that version 4 does not have."""
+SINCE_6: Final = {"mapping", "mapping_learned"}
+"""Fields of the statement that version 5 does not have."""
 SUFFIX: Final = ".statement.json"
 LONGEST_STATEMENT: Final = 1 << 24
 LATER_FIELDS: Final = {"encoding": "utf-8", "separator": ",", "json_array": False}
@@ -82,7 +84,7 @@ class StatementFile(msgspec.Struct, forbid_unknown_fields=True):
         plain["form"] = {name: value for name, value in plain["form"].items() if LATER_FIELDS.get(name, ...) != value}
         if self.version < 3:
             del plain["signature"]
-        added = ((3, SINCE_3), (4, SINCE_4), (5, SINCE_5))
+        added = ((3, SINCE_3), (4, SINCE_4), (5, SINCE_5), (6, SINCE_6))
         later = {name for version, names in added if self.version < version for name in names}
         plain["statement"] = {name: value for name, value in plain["statement"].items() if name not in later}
         return plain

@@ -1,12 +1,10 @@
-"""Charts as SVG inside the page: drawn once, by Vega-Lite, with no script and no request.
-
-Texts and axes take the colour of the page's text, so that one drawing serves light, dark and paper.
-"""
+"""Charts as SVG inside the page: drawn once, by Vega-Lite (`drawing.py`), with no script and no request."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from querycloak.report.drawing import PALETTE, SMALL, SMALL_HEIGHT, colour, draw, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,27 +13,24 @@ if TYPE_CHECKING:
 
     from querycloak.evaluation.run import Run
 
-__all__ = ["ARROWS", "Point", "group_chart", "score_chart", "time_chart", "topic_chart", "tradeoff_chart"]
+__all__ = [
+    "ARROWS",
+    "Point",
+    "group_chart",
+    "score_chart",
+    "time_chart",
+    "topic_chart",
+    "tradeoff_chart",
+]
 
 ARROWS: Final = {"higher": "↑", "lower": "↓"}
 """Which direction of a measure is better."""
-_INK: Final = "#010203"
-"""The colour of text while drawing, replaced by the page's own afterwards; no other part of a chart has it."""
-_PALETTE: Final = [
-    "#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#d4a106", "#9d755d", "#6b8e23", "#c7528e",
-    "#2f9aa0", "#8f7ad6",
-]  # fmt: skip
 _WIDTH: Final = 720
-_SMALL: Final = 280
-_SMALL_HEIGHT: Final = 210
-"""Size of a small picture, without axes."""
 _DOT: Final = 8
 """Width of a point: nearer points are one spot."""
 _LEAST_FARTHEST: Final = 1.5
 _FARTHEST: Final = 25.0
 """The axis of risks, in limits, ends between these; what is farther is drawn at its end."""
-_ROOM: Final = 36
-"""Room at both sides: texts are measured in one font, and a browser's may be wider."""
 
 
 class Point(NamedTuple):
@@ -66,7 +61,7 @@ def tradeoff_chart(points: Sequence[Point], methods: Sequence[str]) -> Markup:
     y = {"field": "kept", "type": "quantitative", "title": "kept (higher is better)",
          "axis": {"values": [0, 0.5, 1], "titlePadding": 12},
          "scale": {"domain": [floor, ceiling], "nice": False}}  # fmt: skip
-    colours = [_PALETTE[i % len(_PALETTE)] for i in range(len(methods))]
+    colours = [colour(method, methods) for method in methods]
     color = {"field": "method", "type": "nominal", "legend": None, "scale": {"domain": list(methods), "range": colours}}
     layers: list[dict[str, Any]] = [
         {"data": {"values": [{"over": 1}]}, "mark": {"type": "rule", "strokeDash": [4, 4]}, "encoding": {"x": x}},
@@ -75,13 +70,16 @@ def tradeoff_chart(points: Sequence[Point], methods: Sequence[str]) -> Markup:
         {"mark": {"type": "text", "dx": 8, "align": "left", "fontSize": 12}, "encoding": {
             "x": x, "y": y, "text": {"field": "label"}}},
     ]  # fmt: skip
-    spec = {"width": _SMALL, "height": _SMALL_HEIGHT, "data": {"values": values}, "layer": layers}
-    return _svg(spec, "Risk and what is kept of a task, by run", room=10)
+    spec = {"width": SMALL, "height": SMALL_HEIGHT, "data": {"values": values}, "layer": layers}
+    return draw(spec, "Risk and what is kept of a task, by run", room=10)
 
 
 def score_chart(runs: Sequence[Run]) -> Markup | None:
-    """Draw the measures that are between 0 and 1 for all runs, one small picture each; None where there is none."""
-    wide = {s.measure for r in runs for s in r.scores if not 0 <= s.value <= 1}
+    """Draw the measures that are between 0 and 1 for all runs, one small picture each; None where there is none.
+
+    Measures with a curve have pictures of their own: a percentage that happens to be 0 would be a blank one here.
+    """
+    wide = {s.measure for r in runs for s in r.scores if not 0 <= s.value <= 1 or s.curve}
     values = [
         {"run": r.name, "measure": f"{s.measure} {ARROWS[s.better]}", "value": s.value}
         for r in runs
@@ -97,14 +95,14 @@ def score_chart(runs: Sequence[Run]) -> Markup | None:
         "spec": {
             "width": 150,
             "height": {"step": 13},
-            "mark": {"type": "bar", "color": _PALETTE[0]},
+            "mark": {"type": "bar", "color": PALETTE[0]},
             "encoding": {
                 "x": {"field": "value", "type": "quantitative", "title": None, "scale": {"domain": [0, 1]}},
                 "y": {"field": "run", "type": "nominal", "title": None, "sort": None},
             },
         },
     }
-    return _svg(spec, "Utility by measure")
+    return draw(spec, "Utility by measure")
 
 
 def group_chart(runs: Sequence[Run]) -> Markup:
@@ -129,7 +127,7 @@ def group_chart(runs: Sequence[Run]) -> Markup:
         "mark": "bar",
         "encoding": encoding,
     }
-    return _svg(spec, "Sizes of groups of equal logs")
+    return draw(spec, "Sizes of groups of equal logs")
 
 
 def topic_chart(before: dict[str, float], runs: Sequence[Run]) -> Markup:
@@ -148,7 +146,7 @@ def topic_chart(before: dict[str, float], runs: Sequence[Run]) -> Markup:
         {"data": {"values": dots}, "mark": {"type": "point", "size": 26, "strokeWidth": 1.5, "opacity": 0.9},
          "encoding": {"x": x, "y": y, "color": {"field": "method", "type": "nominal", "title": "after"}}},
     ]  # fmt: skip
-    return _svg({"width": _WIDTH - 220, "height": {"step": 18}, "layer": layers}, "Topics before and after")
+    return draw({"width": _WIDTH - 220, "height": {"step": 18}, "layer": layers}, "Topics before and after")
 
 
 def time_chart(runs: Sequence[Run]) -> Markup:
@@ -166,7 +164,7 @@ def time_chart(runs: Sequence[Run]) -> Markup:
         "mark": "bar",
         "encoding": encoding,
     }
-    return _svg(spec, "Time of each step")
+    return draw(spec, "Time of each step")
 
 
 def _join_labels(points: list[dict[str, Any]], most: float, floor: float, ceiling: float) -> None:
@@ -175,7 +173,7 @@ def _join_labels(points: list[dict[str, Any]], most: float, floor: float, ceilin
     The tables above have them all.
     """
     where = [
-        ((p["over"] / most) ** 0.5 * _SMALL, (p["kept"] - floor) / (ceiling - floor) * _SMALL_HEIGHT) for p in points
+        ((p["over"] / most) ** 0.5 * SMALL, (p["kept"] - floor) / (ceiling - floor) * SMALL_HEIGHT) for p in points
     ]
     spots: list[tuple[float, float, list[int]]] = []
     for i, (x, y) in enumerate(where):
@@ -187,7 +185,7 @@ def _join_labels(points: list[dict[str, Any]], most: float, floor: float, ceilin
     for point in points:
         point["label"] = ""
     for _, _, members in spots:
-        points[members[0]]["label"] = _ranges([points[i]["number"] for i in members])
+        points[members[0]]["label"] = ranges([points[i]["number"] for i in members])
     taken = [(x - 4, x + 4, y) for x, y in where]
     for point, (x, y) in zip(points, where, strict=True):
         left, right = x + 6, x + 10 + 6 * len(point["label"])
@@ -195,47 +193,3 @@ def _join_labels(points: list[dict[str, Any]], most: float, floor: float, ceilin
             point["label"] = ""
         elif point["label"]:
             taken.append((left, right, y))
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Write ascending numbers with those in a row as from and to.
-
-    >>> _ranges([1, 3, 4, 5, 8, 9])
-    '1, 3-5, 8, 9'
-    """
-    rows: list[list[int]] = []
-    for n in numbers:
-        if rows and rows[-1][-1] == n - 1:
-            rows[-1].append(n)
-        else:
-            rows.append([n])
-    return ", ".join(f"{r[0]}-{r[-1]}" if len(r) > 2 else ", ".join(map(str, r)) for r in rows)
-
-
-def _svg(spec: dict[str, Any], title: str, room: int = _ROOM) -> Markup:
-    """Draw a Vega-Lite chart, with the colour of the page's text instead of `_INK`.
-
-    This is markup: Vega escapes the texts of the data, and `title` is ours.
-    """
-    import vl_convert
-    from markupsafe import Markup
-
-    style = {
-        "background": None,
-        "padding": {"left": room, "right": room, "top": 5, "bottom": 5},
-        "view": {"stroke": None},
-        "range": {"category": _PALETTE},
-        "axis": {"labelColor": _INK, "titleColor": _INK, "domainColor": _INK, "tickColor": _INK, "gridColor": "#8883",
-                 "labelLimit": 260, "titleFontWeight": "normal"},
-        "legend": {"labelColor": _INK, "titleColor": _INK, "symbolStrokeColor": _INK, "symbolFillColor": _INK,
-                   "labelLimit": 260, "titleFontWeight": "normal"},
-        "header": {"labelColor": _INK, "titleColor": _INK},
-        "text": {"color": _INK},
-        "rule": {"color": _INK},
-    }  # fmt: skip
-    drawn = vl_convert.vegalite_to_svg({**spec, "config": style})
-    drawn = drawn.replace(_INK, "currentColor")
-    size = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
-    assert size is not None
-    head = f'<svg role="img" aria-label="{title}" style="max-width:{float(size[1]):.0f}px" '
-    return Markup(drawn.replace("<svg ", head, 1).replace(size[0], 'width="100%"', 1))  # noqa: S704 - see above

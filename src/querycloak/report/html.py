@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from querycloak.evaluation.check import QUESTIONS
+from querycloak.evaluation.spread import curve_of, spread_of
 from querycloak.logs.atomic import write_text
 from querycloak.report import charts
+from querycloak.report.curves import curve_chart
 from querycloak.report.figures import exposure_table, judged_cell, limits_text, task_cell
 from querycloak.report.pages import Cell, Table, percent, render
 from querycloak.report.strips import Strips, lift_strips, task_strips
@@ -27,9 +29,11 @@ if TYPE_CHECKING:
     from querycloak.evaluation.comparison import Comparison
     from querycloak.evaluation.limits import Limits
     from querycloak.evaluation.run import Run
+    from querycloak.measures.score import Score
 
 __all__ = ["html_report", "write_report"]
 
+LOSS: Final = "information loss"
 CONDITIONS: Final = ("1 proof", "2 attacks", "3 texts", "4 useful")
 
 
@@ -62,6 +66,9 @@ def html_report(comparison: Comparison) -> str:
         tasks=_tasks(runs, comparison.tasks),
         tradeoffs=_tradeoffs(runs, limits, numbers),
         scores=_scores(runs),
+        losses=_losses(runs, numbers),
+        without_loss=[r.name for r in runs if not curve_of(r, LOSS)],
+        draws=max([1 + len(r.draws) for r in runs], default=1),
         charts=_charts(comparison, runs),
     )
 
@@ -216,9 +223,39 @@ def _scores(runs: Sequence[Run]) -> Table:
     arrows = {s.measure: charts.ARROWS[s.better] for r in runs for s in r.scores}
     rows = []
     for r in runs:
-        found = {s.measure: s.value for s in r.scores}
-        rows.append([Cell(r.name), *(Cell(f"{found[n]:.3f}" if n in found else "") for n in arrows)])
+        found = {s.measure: s for s in r.scores}
+        rows.append([Cell(r.name), *(_measured(r, found[n]) if n in found else Cell("") for n in arrows)])
     return Table(["run", *(f"{n} {arrow}" for n, arrow in arrows.items())], rows if arrows else [])
+
+
+def _measured(run: Run, score: Score) -> Cell:
+    """Write a measure: the mean over the draws, and below it the lowest and the highest where they differ."""
+    spread = spread_of(run, score.measure)
+    notes = [f"{spread.low:.3f} to {spread.high:.3f}"] if spread.moves else []
+    if score.curve and "clusters" in score.details:
+        notes.insert(0, f"{score.details['clusters']:.0f} clusters")
+    return Cell(f"{spread.mean:.3f}", note="; ".join(notes))
+
+
+class Losses(NamedTuple):
+    """The picture of one method: information loss by the number of clusters."""
+
+    method: str
+    runs: str
+    svg: Markup
+
+
+def _losses(runs: Sequence[Run], numbers: dict[str, int]) -> list[Losses]:
+    """Draw one small picture per method that has releases whose users can be clustered."""
+    methods = list(dict.fromkeys(r.method for r in runs))
+    out = []
+    for method in methods:
+        mine = [r for r in runs if r.method == method and curve_of(r, LOSS)]
+        if mine:
+            at = next(int(s.details["clusters"]) for s in mine[0].scores if s.measure == LOSS)
+            svg = curve_chart({numbers[r.name]: curve_of(r, LOSS) for r in mine}, method, methods, at)
+            out.append(Losses(method, ", ".join(_numbered(r, numbers) for r in mine), svg))
+    return out
 
 
 def _charts(comparison: Comparison, runs: Sequence[Run]) -> dict[str, Markup | None]:

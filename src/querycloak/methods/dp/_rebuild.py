@@ -59,7 +59,7 @@ def shaped_texts(
     """
     from querycloak.mapping import Mapper
 
-    mapper = Mapper(taxonomy)
+    mapper = Mapper(taxonomy, concepts.mapping)
     label = _labels(taxonomy, drawn)
     first = np.flatnonzero(np.diff(concepts.row, prepend=-1))
     start = first[np.searchsorted(first, drawn_from, side="right") - 1]  # first unit of the event

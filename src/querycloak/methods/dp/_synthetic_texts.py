@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from querycloak.arrays.ragged import Ragged
 from querycloak.logs.query_log import NO_CODE
+from querycloak.mapping.modes import DEFAULT_MAPPING
 from querycloak.methods.dp._contribution import Contributions
 from querycloak.methods.dp._noise import gaussian_scale
 from querycloak.methods.dp._set_union_items import Items, click_items, query_items
@@ -167,9 +168,9 @@ def _clicks(log: QueryLog, queries: pl.Series, text: pl.Series, url: Int64s | No
     return Clicks(code[order], address.gather(order), people[order].astype(np.float64))
 
 
-def topics_of(texts: pl.Series, taxonomy: Taxonomy, topics: Topics) -> Int64s:
+def topics_of(texts: pl.Series, taxonomy: Taxonomy, topics: Topics, mapping: str = DEFAULT_MAPPING) -> Int64s:
     """int64[texts]: the topic of the first part of each text that has one, by public knowledge alone."""
-    mapper = _mapper(taxonomy)
+    mapper = _mapper(taxonomy, mapping)
     return np.array([_topic(text, mapper, topics) for text in texts.to_list()], dtype=np.int64)
 
 
@@ -179,11 +180,11 @@ def _topic(text: str, mapper: Mapper, topics: Topics) -> int:
 
 
 @lru_cache(maxsize=2)
-def _mapper(taxonomy: Taxonomy) -> Mapper:
+def _mapper(taxonomy: Taxonomy, mapping: str) -> Mapper:
     """Remember the last mappers: attacks run a method several times, and words of a taxonomy are public."""
     from querycloak.mapping import Mapper
 
-    return Mapper(taxonomy)
+    return Mapper(taxonomy, mapping)
 
 
 class Labels(NamedTuple):
@@ -201,11 +202,11 @@ class Labels(NamedTuple):
 
 
 @lru_cache(maxsize=2)
-def labels_of(taxonomy: Taxonomy) -> Labels:
+def labels_of(taxonomy: Taxonomy, mapping: str = DEFAULT_MAPPING) -> Labels:
     """Return the labels that are read as one concept, by its topic."""
     import polars as pl
 
-    topics, mapper = topic_bins(taxonomy), _mapper(taxonomy)
+    topics, mapper = topic_bins(taxonomy), _mapper(taxonomy, mapping)
     labels = list(dict.fromkeys(label for some in taxonomy.labels for label in some))
     units = [mapper.map_query(label).concepts for label in labels]
     one = np.array([u[0] if len(u) == 1 else NO_CODE for u in units], dtype=np.int64)

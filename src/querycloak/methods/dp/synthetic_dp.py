@@ -138,7 +138,7 @@ def synthetic_dp(
     events = read_events(log, concepts, topics, takes_part)
     found = find_statistics(events, topics, len(log.users), settings.clusters, taken, random)
     progress.start("inventing users")
-    published = invent(vocabulary, found, topics, taxonomy, settings.calendar, random)
+    published = invent(vocabulary, found, topics, taxonomy, settings.calendar, random, concepts.mapping)
     published = replace(published, form=_form(log, published))
     statement = PrivacyStatement(
         method="synthetic-dp",
@@ -166,11 +166,12 @@ def invent(
     taxonomy: Taxonomy,
     calendar: Calendar,
     random: Randomness,
+    mapping: str,
 ) -> QueryLog:
     """Draw a log from what was published with noise; nothing of the real log comes here."""
     import polars as pl
 
-    text_topic = topics_of(vocabulary.text, taxonomy, topics)
+    text_topic = topics_of(vocabulary.text, taxonomy, topics, mapping)
     wanted, filler = vocabulary.people.copy(), vocabulary.people.copy()
     wanted[vocabulary.queries :] = 0.0
     filler[: vocabulary.queries] = 0.0
@@ -181,7 +182,8 @@ def invent(
     topic = drawn.topic[new]
     dealt = deal_texts(topic, text_topic, wanted, filler, topics.total, random.child("texts"))
     dealt = swap_repeated(drawn.user[new], topic, dealt, vocabulary.queries, random.child("swaps"))
-    code, queries = _coded(write_texts(dealt, topic, vocabulary, labels_of(taxonomy), random.child("words")))
+    labels = labels_of(taxonomy, mapping)
+    code, queries = _coded(write_texts(dealt, topic, vocabulary, labels, random.child("words")))
     at = np.empty(len(drawn.source), dtype=np.int64)  # of events with a new text, the number among them
     at[new] = np.arange(len(new))
     at = at[drawn.source]

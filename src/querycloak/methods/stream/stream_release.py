@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.logs.query_log import NO_CODE, QueryLog
+from querycloak.methods.stream.delays import Delays
 from querycloak.methods.stream.stream_statement import (
     FlatSettings,
     SelfAdjustingSettings,
@@ -81,6 +82,8 @@ def stream_release(
     new_user = np.concatenate([empty, *(p.user for p in parts)]).astype(np.int32)
     delay = np.concatenate([empty, *(p.delay for p in parts)])
     candidates = np.concatenate([empty, *(p.candidates for p in parts)])
+    delays = Delays()
+    delays.add(delay)
 
     published, users = new_user, log.users
     stands_for = np.arange(len(log.users), dtype=np.int32)
@@ -114,7 +117,7 @@ def stream_release(
         },
         figures=flow_figures(
             engine,
-            float(delay.mean()) if len(delay) else 0.0,
+            delays,
             int(candidates.min(initial=1 << 62)) if len(delay) else 0,
         )
         | {"unclassified": int((~classified).sum()), **publishable.figures(record)},
@@ -187,12 +190,12 @@ fixed_depth = partial(stream_release, method="fixed-depth")
 flat = partial(stream_release, method="flat")
 
 
-def flow_figures(engine: StreamEngine, mean_delay: float, fewest_candidates: int) -> dict[str, float]:
+def flow_figures(engine: StreamEngine, delays: Delays, fewest_candidates: int) -> dict[str, float]:
     """Return what an engine has counted, for the statement."""
     bags = engine.bag_sizes()
     levels = engine.waiting_per_level()
     return {
-        "mean delay": mean_delay,
+        **delays.figures(),
         "fewest candidates": fewest_candidates,
         "mean bag size": float(bags.mean()) if len(bags) else 0.0,
         "nodes": len(engine.tree),
