@@ -129,8 +129,22 @@ GROUPS = [
     fault(
         "partition: k - 1 are merged back",
         "methods/generalization/_partition_kernels.py",
-        "while 0 < back < k and kept",
-        "while 0 < back < k - 1 and kept",
+        "missing = k - back if back else 0",
+        "missing = k - 1 - back if back else 0",
+        PARTITION,
+    ),
+    fault(
+        "partition: a group of k hands somebody over",
+        "methods/generalization/_partition_kernels.py",
+        "groups.size[g] < k + (not whole)",
+        "groups.size[g] < k",
+        "methods/generalization/test_partition.py::test_a_group_of_k_hands_nobody_over",
+    ),
+    fault(
+        "partition: who is moved stays in the group",
+        "methods/generalization/_partition_kernels.py",
+        "groups.of[who] = -1",
+        "groups.of[who] = g",
         PARTITION,
     ),
     fault(

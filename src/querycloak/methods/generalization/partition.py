@@ -5,9 +5,14 @@ Milani Fard and Wang 2010, Section I.A. All users begin in one part that publish
 published node by those of its children that a user has, and so splits the part by subsets of children; subsets with
 fewer than k users are merged back and keep the node. It ends when no part can be split.
 
-Where the papers leave room: the node with the greatest fall in GGD is taken first; if fewer than k users are merged
-back, the sub-parts that gain least join them until they are k; a concept that a user has at an inner node counts as a
-child of its own node, and is published as that node.
+Where fewer than k users are merged back, only as many as are missing join them: from sub-parts of more than k users,
+those first whose users gain least by the split, and of these the users with the fewest concepts under the node, who
+have the least to lose. Only where all sub-parts together have too few to spare, one joins as a whole. Milani Fard and
+Wang are silent on this case (in their example three users are merged back at k = 2); He and Naughton balance parts in
+the same spirit (`docs/adr/0124-partition-moves-users.md`).
+
+Where the papers leave room: the node with the greatest fall in GGD is taken first; a concept that a user has at an
+inner node counts as a child of its own node, and is published as that node.
 """
 
 from __future__ import annotations
