@@ -15,6 +15,7 @@ from mutation.column_faults import COLUMNS
 from mutation.exposure_faults import EXPOSURE
 from mutation.fault import Fault, fault
 from mutation.gate_faults import GATE
+from mutation.generalization_faults import GENERALIZATION
 from mutation.identifier_faults import IDENTIFIERS
 from mutation.laststep_faults import LAST_STEP
 from mutation.linking_faults import LINKING
@@ -508,6 +509,7 @@ FAULTS: list[Fault] = [
     *INPUT,
     *GATE,
     *CLASSES,
+    *GENERALIZATION,
     *TASKS,
     *RECOUNTS,
     *VERDICTS,

@@ -25,10 +25,14 @@ import numpy.typing as npt
 
 from querycloak.arrays.ragged import Ragged
 from querycloak.knowledge.generalization import leaf_loss
+from querycloak.knowledge.pruning import cost_tree
 from querycloak.methods.generalization import _partition_kernels as kernels
-from querycloak.methods.generalization._generalized_release import release_generalized, transactions_of
+from querycloak.methods.generalization._generalized_release import (
+    GeneralizationSettings,
+    release_generalized,
+    transactions_of,
+)
 from querycloak.progress import QUIET, Progress
-from querycloak.settings import Settings, setting
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
@@ -41,10 +45,8 @@ __all__ = ["Partition", "partition", "parts_of"]
 
 
 @dataclass(frozen=True)
-class Partition(Settings):
+class Partition(GeneralizationSettings):
     """Settings of `partition`."""
-
-    k: int = setting(5, "smallest number of users that share a published transaction", minimum=2)
 
 
 def partition(
@@ -59,7 +61,8 @@ def partition(
     """Part the users of a log from the root down and publish each as the nodes its part shares."""
     users, sets = transactions_of(log, concepts, settings.k, "partition", distinct=True)
     progress.start("partitioning")
-    of, shared = parts_of(sets, taxonomy, settings.k)
+    costs = cost_tree(taxonomy, concepts.concept, settings.to_json())
+    of, shared = parts_of(costs.nodes(sets), costs.tree, settings.k)
     progress.start("publishing")
     return release_generalized(
         log,
@@ -68,11 +71,10 @@ def partition(
         random,
         settings,
         method="partition",
-        k=settings.k,
         users=users,
         transactions=sets,
         of=of,
-        shared=shared,
+        shared=costs.concepts(shared),
         length_is="the published nodes hold all concepts of a user: that there is none elsewhere is visible",
     )
 
