@@ -45,4 +45,18 @@ GENERALIZATION: list[Fault] = [
         "range(taxonomy.height, 2, -1)",
         "knowledge/test_pruning.py",
     ),
+    fault(
+        "advice: the most distorted release is taken",
+        "evaluation/advice.py",
+        "return min(rivals, key=",
+        "return max(rivals, key=",
+        "evaluation/test_advice.py::test_of_generalized_releases_the_least_distorted_is_taken",
+    ),
+    fault(
+        "advice: distortions over two trees are compared",
+        "evaluation/advice.py",
+        'bool(settings.get("prune"))',
+        "False",
+        "evaluation/test_advice.py::test_distortion_is_compared_where_it_is_the_same_figure",
+    ),
 ]

@@ -38,6 +38,8 @@ def comparison_csv(comparison: Comparison) -> str:
         rows += [("task", u.task, u.value) for u in run.utility]
         rows += [("task, 0 blind to 1 original", u.task, u.scaled) for u in run.utility if u.scaled is not None]
         rows += [("measure", s.measure, s.value) for s in run.scores]
+        if run.generalized is not None:
+            rows += [("generalization", name, value) for name, value in run.generalized.details.items()]
         rows += [("seconds", step, round(t, 3)) for step, t in run.seconds.items()]
         if run.error is not None:
             rows.append(("error", "", run.error))

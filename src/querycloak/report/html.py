@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from querycloak.evaluation.check import QUESTIONS
 from querycloak.logs.atomic import write_text
 from querycloak.report import charts
-from querycloak.report.figures import exposure_table, judged_cell, limits_text, task_cell
+from querycloak.report.figures import exposure_table, generalization_table, judged_cell, limits_text, task_cell
 from querycloak.report.pages import Cell, Table, percent, render
 from querycloak.report.strips import Strips, lift_strips, task_strips
 
@@ -62,6 +62,7 @@ def html_report(comparison: Comparison) -> str:
         tasks=_tasks(runs, comparison.tasks),
         tradeoffs=_tradeoffs(runs, limits, numbers),
         scores=_scores(runs),
+        generalized=generalization_table(runs),
         charts=_charts(comparison, runs),
     )
 
