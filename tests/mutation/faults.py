@@ -281,8 +281,8 @@ PEOPLE = [
     fault(
         "ids: in the order of the log",
         "releases",
-        'np.argsort(ids.astype(str), kind="stable") if len(ids)',
-        "np.arange(len(ids)) if len(ids)",
+        'np.argsort(new_ids.astype(str), kind="stable") if len(new_ids)',
+        "np.arange(len(new_ids)) if len(new_ids)",
         f"{NEW_IDS}::test_rows_are_ordered_by_new_id",
     ),
     fault(
