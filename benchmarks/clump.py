@@ -61,7 +61,7 @@ def main() -> int:
     taxonomy = load_wordnet()
     bags = transactions(n, len(taxonomy))
     small = bags.take(np.arange(min(SMALL, n)))
-    chosen, random = Clump(k=5, search=10), Randomness(seed=1)
+    chosen, random = Clump(k=5, search=10, refine=False), Randomness(seed=1)
     tiny = bags.take(np.arange(50))
     clusters_of(tiny, taxonomy, chosen, random)  # compile
     parts_of(tiny, taxonomy, 5)

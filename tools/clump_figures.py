@@ -19,6 +19,7 @@ from querycloak import api
 from querycloak.generator.generated_log import generate
 from querycloak.generator.settings import Generate
 from querycloak.knowledge.generalization import Generalization, generalization, transactions_by_owner
+from querycloak.knowledge.pruning import CostTree, cost_tree
 from querycloak.methods.generalization.clump import Clump, clusters_of
 from querycloak.methods.generalization.partition import parts_of
 from querycloak.randomness import Randomness
@@ -33,8 +34,8 @@ KS = (5, 7, 10, 15)
 SEARCHES = (1, 5, 10, 30, 50, 100)
 SVG = Path(__file__).parents[1] / "docs" / "methods" / "clump.svg"
 COLOURS = {
-    "clump": "#1b6ca8",
-    "clump --refine": "#0b3c5d",
+    "clump": "#0b3c5d",
+    "clump --no-refine": "#1b6ca8",
     "clump --duplicates drop": "#7fb3d5",
     "partition": "#c0392b",
 }
@@ -57,25 +58,29 @@ def transactions(users: int, queries: int, taxonomy: Taxonomy) -> Ragged:
     return bags.take(np.flatnonzero(bags.lengths > 0))
 
 
-def run(bags: Ragged, taxonomy: Taxonomy, cluster: Callable[[], tuple[np.ndarray, Ragged]]) -> Run:
+def run(bags: Ragged, costs: CostTree, cluster: Callable[[Ragged], tuple[np.ndarray, Ragged]]) -> Run:
     """Time one clustering and cost what it publishes."""
+    nodes = costs.nodes(bags)
     start = time.process_time()
-    of, shared = cluster()
+    of, shared = cluster(nodes)
     seconds = time.process_time() - start
     dropped = shared.distinct()
     return Run(
-        generalization(taxonomy, bags, shared.take(of)), generalization(taxonomy, bags, dropped.take(of)), seconds
+        generalization(costs.tree, nodes, shared.take(of)), generalization(costs.tree, nodes, dropped.take(of)), seconds
     )
 
 
 def clumped(bags: Ragged, taxonomy: Taxonomy, **settings: object) -> Run:
     """Run clump with some settings."""
-    return run(bags, taxonomy, lambda: clusters_of(bags, taxonomy, Clump.from_json(settings), Randomness(seed=1)))
+    chosen = Clump.from_json(settings)
+    costs = cost_tree(taxonomy, bags.values, chosen.to_json())
+    return run(bags, costs, lambda nodes: clusters_of(nodes, costs.tree, chosen, Randomness(seed=1)))
 
 
-def parted(bags: Ragged, taxonomy: Taxonomy, k: int) -> Run:
+def parted(bags: Ragged, taxonomy: Taxonomy, k: int, *, prune: bool = False) -> Run:
     """Run partition."""
-    return run(bags, taxonomy, lambda: parts_of(bags, taxonomy, k))
+    costs = cost_tree(taxonomy, bags.values, {"prune": prune})
+    return run(bags, costs, lambda nodes: parts_of(nodes, costs.tree, k))
 
 
 def table(head: list[str], rows: list[list[str]]) -> None:
@@ -101,15 +106,21 @@ def by_k(bags: Ragged, taxonomy: Taxonomy) -> dict[str, list[Generalization]]:
     series: dict[str, list[Generalization]] = {name: [] for name in COLOURS}
     rows = []
     for k in KS:
-        plain, refined = clumped(bags, taxonomy, k=k), clumped(bags, taxonomy, k=k, refine=True)
-        printed, baseline = clumped(bags, taxonomy, k=k, choose="total"), parted(bags, taxonomy, k)
+        usual, greedy = clumped(bags, taxonomy, k=k), clumped(bags, taxonomy, k=k, refine=False)
+        total, baseline = clumped(bags, taxonomy, k=k, choose="total", refine=False), parted(bags, taxonomy, k)
+        pruned, paper = clumped(bags, taxonomy, k=k, prune=True), clumped(bags, taxonomy, k=k, as_in_paper=True)
+        pruned_baseline = parted(bags, taxonomy, k, prune=True)
         for name, found, took in (
-            ("clump", plain.kept, plain.seconds),
-            ("clump --duplicates drop", plain.dropped, plain.seconds),
-            ("clump --refine", refined.kept, refined.seconds),
-            ("clump --choose total", printed.kept, printed.seconds),
-            ("clump --choose total --duplicates drop", printed.dropped, printed.seconds),
+            ("clump", usual.kept, usual.seconds),
+            ("clump --duplicates drop", usual.dropped, usual.seconds),
+            ("clump --no-refine", greedy.kept, greedy.seconds),
+            ("clump --no-refine --duplicates drop", greedy.dropped, greedy.seconds),
+            ("clump --no-refine --choose total", total.kept, total.seconds),
             ("partition", baseline.kept, baseline.seconds),
+            ("clump --prune", pruned.kept, pruned.seconds),
+            ("clump --as-in-paper", paper.kept, paper.seconds),
+            ("clump --as-in-paper --duplicates drop", paper.dropped, paper.seconds),
+            ("partition --prune", pruned_baseline.kept, pruned_baseline.seconds),
         ):
             if name in series:
                 series[name].append(found)
@@ -123,7 +134,7 @@ def by_setting(bags: Ragged, taxonomy: Taxonomy) -> dict[str, list[Generalizatio
     series: dict[str, list[Generalization]] = {"rise": [], "total": []}
     rows = []
     for search in SEARCHES:
-        both = {choose: clumped(bags, taxonomy, search=search, choose=choose) for choose in series}
+        both = {choose: clumped(bags, taxonomy, search=search, choose=choose, refine=False) for choose in series}
         for choose, found in both.items():
             series[choose].append(found.kept)
         rows.append(
@@ -131,21 +142,23 @@ def by_setting(bags: Ragged, taxonomy: Taxonomy) -> dict[str, list[Generalizatio
         )
     table(["`--search`", "`--choose rise`", "`--choose total`", "CPU time"], rows)
     rows = []
+    greedy: dict[str, object] = {"refine": False}
     variants: list[tuple[str, dict[str, object]]] = [
         ("default", {}),
         ("--order increasing", {"order": "increasing"}),
         ("--order random", {"order": "random"}),
+        ("--no-refine", greedy),
+        ("--no-refine --order increasing", greedy | {"order": "increasing"}),
+        ("--no-refine --order random", greedy | {"order": "random"}),
+        ("--no-refine --leftovers search", greedy | {"leftovers": "search"}),
         ("--lcg printed", {"lcg": "printed"}),
-        ("--leftovers search", {"leftovers": "search"}),
-        ("--choose total --lcg printed", {"choose": "total", "lcg": "printed"}),
+        ("--lcg printed --choose total", {"choose": "total", "lcg": "printed"}),
         (
-            "--choose total --lcg printed --order increasing",
+            "--lcg printed --choose total --order increasing",
             {"choose": "total", "lcg": "printed", "order": "increasing"},
         ),
-        ("--order increasing --refine", {"order": "increasing", "refine": True}),
-        ("--order random --refine", {"order": "random", "refine": True}),
     ]
-    variants += [(f"--refine --passes {n}", {"refine": True, "passes": n}) for n in (1, 2, 4, 8)]
+    variants += [(f"--passes {n}", {"passes": n}) for n in (1, 2, 4, 8)]
     for name, settings in variants:
         found = clumped(bags, taxonomy, **settings)
         rows.append([f"`{name}`", *shown(found.kept), f"{found.seconds:.1f} s"])
@@ -154,14 +167,19 @@ def by_setting(bags: Ragged, taxonomy: Taxonomy) -> dict[str, list[Generalizatio
 
 
 def by_size(bags: Ragged, taxonomy: Taxonomy) -> None:
-    """Compare the methods over the number of users, at k = 5."""
+    """Compare the methods over the number of users, at k = 5, with CPU times."""
     rows = []
     for users in sorted({min(n, len(bags.lengths)) for n in (1_000, 3_000, 10**9)}):
         some = bags.take(np.arange(users))
-        ours, baseline = clumped(some, taxonomy).kept, parted(some, taxonomy, 5).kept
-        less = 1 - ours.distortion / baseline.distortion
-        rows.append([f"{users:,}", f"{ours.density:.3%}", f"{ours.share:.1%}", f"{baseline.share:.1%}", f"{less:.0%}"])
-    table(["users", "density", "`clump`", "`partition`", "less"], rows)
+        ours, greedy, baseline = (
+            clumped(some, taxonomy),
+            clumped(some, taxonomy, refine=False),
+            parted(some, taxonomy, 5),
+        )
+        less = 1 - ours.kept.distortion / baseline.kept.distortion
+        shares = [f"{found.kept.share:.1%} ({found.seconds:.1f} s)" for found in (ours, greedy, baseline)]
+        rows.append([f"{users:,}", f"{ours.kept.density:.3%}", *shares, f"{less:.0%}"])
+    table(["users", "density", "`clump`", "`clump --no-refine`", "`partition`", "less"], rows)
 
 
 def panel(left: int, title: str, ticks: list[str], lines: dict[str, list[float]], percent: bool) -> list[str]:
@@ -215,7 +233,7 @@ def main() -> None:
     queries = int(sys.argv[2]) if len(sys.argv) > 2 else 28 * users
     taxonomy = api.load_taxonomy()
     bags = transactions(users, queries, taxonomy)
-    clumped(bags.take(np.arange(20)), taxonomy, refine=True)  # compile
+    clumped(bags.take(np.arange(20)), taxonomy)  # compile
     parted(bags.take(np.arange(20)), taxonomy, 5)
     print(f"{len(bags.lengths):,} users with a concept, {bags.lengths.mean():.1f} concepts each, {queries:,} queries")
     over_k = by_k(bags, taxonomy)

@@ -149,9 +149,9 @@ def anonymize(
     click-graph-removal: k=2, sites=2, min_query_users=None, rare=None, identifiers=None, famous=30,
         max_rows_per_user=None, kinds='none', as_in_paper=False
     policy: rules='google-2024'
-    clump: k=5, search=10, order='decreasing', duplicates='keep', transactions='sets', choose='rise', leftovers='all',
-        lcg='least', refine=False, passes=4
-    partition: k=5
+    clump: k=5, output_form='users', prune=None, search=10, order='decreasing', duplicates='keep',
+        transactions='sets', choose=None, leftovers='all', lcg=None, refine=None, passes=4, as_in_paper=False
+    partition: k=5, output_form='users', prune=None
     semantic-dp: epsilon=1.0, shape='user', rows_per_user=20, criterion='sqc1', domain='all', topics='paper',
         per_user_queries=None, epsilon_for='user', epsilon_times=1, rebuild='label', ledger=None, ledger_log=None
     histogram-dp: epsilon=1.0, per_user_queries=100, domain='topics', topics='paper', sensitivity='replace',

@@ -172,7 +172,7 @@ def test_bags_count_a_concept_as_often_as_asked(transactions, consistent):
 
 def test_table_2_of_the_paper():
     log, concepts = log_of(TABLE_II)
-    release = clump(log, Clump(k=2), RANDOM, concepts=concepts, taxonomy=FOOD)
+    release = clump(log, Clump(k=2, refine=False), RANDOM, concepts=concepts, taxonomy=FOOD)
     whole, _ = attack(log, concepts, release, FOOD)
     # t1, t2 -> fruit beef food; t3, t4, t5 -> chicken food. t1 has a chicken, too, but the first is more specific.
     assert whole.details["class found"] == 1.0

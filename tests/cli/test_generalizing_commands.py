@@ -48,10 +48,11 @@ def test_the_file_alone_proves_k(place, options):
     assert done.returncode == 0, done.stderr
     assert "k-anonymity of users' generalized transactions, k = 4" in done.stdout
     head, *lines = (place / "out.tsv").read_text().splitlines()
-    assert head == "user\tquery\tcategory"
+    assert head == "user\tquery\tcategory\tconcept_id"
     rows = {}
     for line in lines:
-        user, label, path = line.split("\t")
+        user, label, path, key = line.split("\t")
+        assert key == label, "the file of the taxonomy names each concept by its label"
         assert path.split("/")[0] == "food"
         assert path.split("/")[-1] == label
         rows.setdefault(user, []).append((label, path))
@@ -68,8 +69,28 @@ def test_the_file_alone_proves_k(place, options):
     )
     assert measured.returncode == 0, measured.stderr
     (score,) = [s for s in json.loads(measured.stdout)["measures"] if s["measure"] == "generalization"]
-    assert score["value"] == pytest.approx(statement["figures"]["distortion, share of worst case"])
+    assert score["value"] == statement["figures"]["distortion, share of worst case"]
     assert score["details"]["false items, share"] == 0
+
+
+@pytest.mark.parametrize("method", ["clump", "partition"])
+def test_classes_can_be_verified_and_measured(place, method):
+    done = anonymize(place, "--truth", place / "truth", "--method", method, "--k", 4, "--output-form", "classes")
+    assert done.returncode == 0, done.stderr
+    head, *lines = (place / "out.tsv").read_text().splitlines()
+    assert head == "class\tsize\tconcept\tcount\tpath\tconcept_id"
+    sizes = {line.split("\t")[0]: int(line.split("\t")[1]) for line in lines}
+    assert sum(sizes.values()) == 12
+    assert min(sizes.values()) >= 4
+    verified = querycloak("verify", place / "out.tsv", "--log", place / "log.tsv", "--truth", place / "truth")
+    assert verified.returncode == 0, verified.stdout
+    assert "every published user shares its log with at least 3 others" in verified.stdout
+    taxonomy = ("--taxonomy", place / "tree.tsv", "--json")
+    measured = querycloak("measure", place / "log.tsv", place / "out.tsv", "--truth", place / "truth", *taxonomy)
+    assert measured.returncode == 0, measured.stderr
+    (score,) = [s for s in json.loads(measured.stdout)["measures"] if s["measure"] == "generalization"]
+    statement = json.loads((place / "out.tsv.statement.json").read_text())["statement"]
+    assert {name: score["details"][name] for name in statement["figures"]} == statement["figures"]
 
 
 @pytest.mark.parametrize(

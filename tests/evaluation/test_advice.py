@@ -14,6 +14,7 @@ from querycloak.evaluation.advice import advise, judge
 from querycloak.evaluation.limits import LIMITS, Limits, check_tasks
 from querycloak.evaluation.run import Run
 from querycloak.evaluation.utility import Utility
+from querycloak.measures.score import Score
 
 TASKS = ("topics",)
 FINE = [
@@ -133,6 +134,38 @@ def test_only_tasks_that_were_named_are_asked_for():
 def test_of_several_the_one_that_keeps_most_is_taken():
     runs = [run("less", utility=(useful(scaled=0.4),)), run("more", utility=(useful(scaled=0.6),))]
     assert advise(runs, LIMITS, TASKS).publish == "more"
+
+
+def generalized(name, distortion, *, scaled, **settings):
+    """A run of a generalizing method, with what its measure found."""
+    details = {"mean level of items (root = 1)": 3.0, "density": 0.001}
+    score = Score(measure="generalization", value=distortion, better="lower", details=details)
+    made = run(name, utility=(useful(scaled=scaled),), scores=(score,))
+    return dataclasses.replace(made, statement=dataclasses.replace(made.statement, settings=settings))
+
+
+def test_of_generalized_releases_the_least_distorted_is_taken():
+    """Topics alone would take the one that says least: without duplicates there is less to be wrong about."""
+    drop, keep = generalized("drop", 0.68, scaled=0.9), generalized("keep", 0.41, scaled=0.7)
+    for runs in ([drop, keep], [keep, drop]):
+        advice = advise(runs, LIMITS, TASKS)
+        assert advice.publish == "keep"
+        assert "distortion 41.0% of the worst case, mean level 3.00 (root = 1), density 0.100%" in advice.text
+
+
+def test_distortion_is_compared_where_it_is_the_same_figure():
+    """Of another kind of release, or over another tree, it says nothing: there the tasks decide."""
+    keep = generalized("keep", 0.41, scaled=0.7)
+    assert advise([keep, run("texts", utility=(useful(scaled=0.8),))], LIMITS, TASKS).publish == "texts"
+    assert advise([keep, run("texts", utility=(useful(scaled=0.6),))], LIMITS, TASKS).publish == "keep"
+    for other in ({"prune": True}, {"transactions": "bags"}):
+        assert advise([keep, generalized("other", 0.3, scaled=0.6, **other)], LIMITS, TASKS).publish == "keep"
+        assert advise([keep, generalized("other", 0.5, scaled=0.8, **other)], LIMITS, TASKS).publish == "other"
+
+
+def test_a_less_distorted_run_that_fails_a_condition_is_not_taken():
+    bad = dataclasses.replace(generalized("bad", 0.1, scaled=0.9), exposure=exposed(own=0.5))
+    assert advise([bad, generalized("good", 0.5, scaled=0.3)], LIMITS, TASKS).publish == "good"
 
 
 def test_where_all_are_bad_it_says_so_and_which_condition_each_failed():

@@ -8,6 +8,7 @@ from sample_reports import comparison, exposed, run
 
 from querycloak.evaluation.comparison_files import comparison_csv, comparison_json, run_from_json, run_to_json
 from querycloak.evaluation.run import Run
+from querycloak.measures.score import Score
 
 FAILED = Run(name="y", method="m", settings={}, error="why, because")
 
@@ -34,6 +35,13 @@ def test_csv_has_one_line_per_number():
     assert ["x", "plain", "exposure", "rows with an own text", "3.0% (3 of 100)"] in rows
     assert ["x", "plain", "task, 0 blind to 1 original", "topics", "0.7"] in rows
     assert ["y", "m", "error", "", "why, because"] in rows
+
+
+def test_figures_of_generalization_are_in_the_table():
+    details = {"distortion, share of worst case": 0.41, "mean level of items (root = 1)": 3.5, "density": 0.001}
+    score = Score(measure="generalization", value=0.41, better="lower", details=details)
+    rows = list(csv.reader(io.StringIO(comparison_csv(comparison(run("x", scores=(score,)))))))
+    assert [row[3:] for row in rows if row[2] == "generalization"] == [[n, str(v)] for n, v in details.items()]
 
 
 def test_json_has_every_run():

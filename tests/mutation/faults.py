@@ -16,6 +16,7 @@ from mutation.column_faults import COLUMNS
 from mutation.exposure_faults import EXPOSURE
 from mutation.fault import Fault, fault
 from mutation.gate_faults import GATE
+from mutation.generalization_faults import GENERALIZATION
 from mutation.identifier_faults import IDENTIFIERS
 from mutation.laststep_faults import LAST_STEP
 from mutation.linking_faults import LINKING
@@ -132,8 +133,22 @@ GROUPS = [
     fault(
         "partition: k - 1 are merged back",
         "methods/generalization/_partition_kernels.py",
-        "while 0 < back < k and kept",
-        "while 0 < back < k - 1 and kept",
+        "missing = k - back if back else 0",
+        "missing = k - 1 - back if back else 0",
+        PARTITION,
+    ),
+    fault(
+        "partition: a group of k hands somebody over",
+        "methods/generalization/_partition_kernels.py",
+        "groups.size[g] < k + (not whole)",
+        "groups.size[g] < k",
+        "methods/generalization/test_partition.py::test_a_group_of_k_hands_nobody_over",
+    ),
+    fault(
+        "partition: who is moved stays in the group",
+        "methods/generalization/_partition_kernels.py",
+        "groups.of[who] = -1",
+        "groups.of[who] = g",
         PARTITION,
     ),
     fault(
@@ -269,8 +284,8 @@ PEOPLE = [
     fault(
         "ids: in the order of the log",
         "releases",
-        'np.argsort(ids.astype(str), kind="stable") if len(ids)',
-        "np.arange(len(ids)) if len(ids)",
+        'np.argsort(new_ids.astype(str), kind="stable") if len(new_ids)',
+        "np.arange(len(new_ids)) if len(new_ids)",
         f"{NEW_IDS}::test_rows_are_ordered_by_new_id",
     ),
     fault(
@@ -497,6 +512,7 @@ FAULTS: list[Fault] = [
     *INPUT,
     *GATE,
     *CLASSES,
+    *GENERALIZATION,
     *TASKS,
     *RECOUNTS,
     *VERDICTS,

@@ -32,7 +32,17 @@ def split(taxonomy, sets, members, node, k):
         there = [sets[t] for t in groups[key]]
         return reference_ggd(taxonomy, there, [node]) - reference_ggd(taxonomy, there, sorted(key))
 
-    while 0 < len(back) < k and groups:
+    def member_gain(key):
+        return gain(key) / len(groups[key])
+
+    missing = k - len(back) if back else 0
+    if sum(len(group) - k for group in groups.values()) >= missing:
+        for _ in range(missing):
+            donor = min((key for key in groups if len(groups[key]) > k), key=member_gain)
+            who = min(groups[donor], key=lambda t: (sum(taxonomy.covers(node, c) for c in sets[t]), t))
+            groups[donor].remove(who)
+            back.append(who)
+    elif groups:
         back += groups.pop(min(groups, key=gain))
     return (sum(gain(key) for key in groups), groups, back) if groups else None
 

@@ -138,6 +138,15 @@ def test_points_on_one_spot_share_a_label():
     assert page.count(">1-3<") == 3
 
 
+def test_generalized_releases_show_distortion_level_and_density():
+    details = {"distortion, share of worst case": 0.4123, "mean level of items (root = 1)": 3.456, "density": 0.00123}
+    score = Score(measure="generalization", value=0.4123, better="lower", details=details)
+    page = html_report(comparison(run("general", scores=(score,)), run("texts")))
+    for shown in ("distortion ↓", "41.2%", "mean level, root = 1 ↑", "3.46", "density of the log", "0.123%"):
+        assert shown in page
+    assert "density of the log" not in html_report(comparison(run("texts")))
+
+
 def test_a_measure_that_leaves_the_scale_for_one_run_is_not_drawn_for_the_others():
     loss = [Score(measure="loss", value=v, better="lower") for v in (0.0, 83.0)]
     kept = Score(measure="kept", value=0.5, better="higher")

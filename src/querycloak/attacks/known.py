@@ -9,7 +9,7 @@ import numpy as np
 
 from querycloak.arrays.ragged import CountedRows, Ragged
 from querycloak.attacks.matching import code_words, count_features, expand
-from querycloak.attacks.path_nodes import path_nodes
+from querycloak.attacks.path_nodes import release_nodes
 from querycloak.attacks.published_ids import published_ids
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def text_features(log: QueryLog, release: Release, *, whole: bool) -> Features:
 def topic_features(log: QueryLog, concepts: ConceptLog, release: Release, taxonomy: Taxonomy) -> Features:
     """Return the concepts of known queries with all their ancestors, against the items of a generalized release.
 
-    Features are nodes of `path_nodes`: all that a reader of the release can tell apart.
+    Features are nodes of `release_nodes`: all that a reader of the release can tell apart.
     """
-    nodes = path_nodes(taxonomy)
+    nodes = release_nodes(release, taxonomy)
     query, concept = concepts.query[concepts.concept >= 0], concepts.concept[concepts.concept >= 0]
     pairs = np.unique(query.astype(np.int64) * len(taxonomy) + concept)  # each concept once per query
     above = nodes.above(nodes.of[pairs % len(taxonomy)])

@@ -1,6 +1,7 @@
-"""A taxonomy as a reader of a release sees it: concepts whose paths are the same text are one node.
+"""A taxonomy as a reader of a release sees it: where paths alone are published, concepts with one path are one node.
 
-A release of items names concepts by their paths. In WordNet 1,742 of 82,115 concepts share their path with another one
+A release of items has a key for each concept, and each concept is a node. One of an earlier version, or of
+`histogram-dp`, names concepts by their paths. In WordNet 1,742 of 82,115 concepts share their path with another one
 (two senses of `region` under `location`). Who takes such a path for the first of them finds that one person in twelve
 never asked what is published under that person's id.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,31 +18,27 @@ import numpy.typing as npt
 from querycloak.arrays.ragged import Ragged
 from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["PathNodes", "path_nodes"]
+__all__ = ["PathNodes", "path_nodes", "release_nodes"]
 
 if TYPE_CHECKING:
-    from querycloak.releases.release import Release
+    from querycloak.releases.release import ItemRelease, Release
 
     Ints = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class PathNodes:
-    """The tree of the distinct paths of a taxonomy, in depth-first order."""
+    """The tree of what can be told apart of a taxonomy, in depth-first order."""
 
     tree: Taxonomy
     of: npt.NDArray[np.int32]
     """int32[concepts + 1], node of each concept; the last is -1, so that of[-1] of no concept is no node"""
     several: npt.NDArray[np.bool_]
-    """bool[nodes], more than one concept has this path"""
+    """bool[nodes], more than one concept is this node"""
 
     def published(self, release: Release, taxonomy: Taxonomy) -> npt.NDArray[np.int32]:
-        """int32[rows of a release of items]: the node of each row, -1 where the taxonomy does not have its path."""
-        assert release.log.category is not None
-        assert release.log.categories is not None
-        paths = release.log.categories.to_list()
-        concept = np.array([taxonomy.concept_of_path.get(path, -1) for path in paths], dtype=np.int64)
-        return self.of[concept[release.log.category]]
+        """int32[rows of a release of items]: the node of each row, -1 where the taxonomy does not have its concept."""
+        return self.of[cast("ItemRelease", release).concept_of_row(taxonomy)]
 
     def above(self, nodes: Ints) -> Ragged:
         """Return each node with all its ancestors, upwards, the root last; a row for each of the nodes."""
@@ -54,6 +51,14 @@ class PathNodes:
             further = at > 0  # the root is node 0
             row, at = row[further], self.tree.parent[at[further]]
         return Ragged(start, out)
+
+
+def release_nodes(release: Release, taxonomy: Taxonomy) -> PathNodes:
+    """Return the nodes that a reader of this release of items can tell apart."""
+    if not cast("ItemRelease", release).has_keys:
+        return path_nodes(taxonomy)
+    of = np.append(np.arange(len(taxonomy), dtype=np.int32), np.int32(-1))
+    return PathNodes(taxonomy, of, np.zeros(len(taxonomy), dtype=np.bool_))
 
 
 @lru_cache(maxsize=4)

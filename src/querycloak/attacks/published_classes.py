@@ -1,6 +1,6 @@
 """Classes of a generalized release: ids with equal logs, and which of them agree with what is known of a person.
 
-What the two methods promise, and so what no class of a person can lack (nodes are those of `path_nodes`):
+What the two methods promise, and so what no class of a person can lack (nodes are those of `release_nodes`):
 
 - `clump`: every published item is at or above a concept of the person, each a concept of its own (Definition 1 of
   Milani Fard and Wang). Any other concept may be suppressed. So where all concepts of a person are known, each item
@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from querycloak.arrays.ragged import Ragged, row_starts
 from querycloak.attacks._consistency_kernels import Items, Named, Rule, name_classes
-from querycloak.attacks.path_nodes import PathNodes, path_nodes
+from querycloak.attacks.path_nodes import PathNodes, release_nodes
 from querycloak.attacks.result import CannotAttackError
 from querycloak.attacks.targets import MOST_TARGETS
 from querycloak.knowledge.generalization import leaf_loss, transactions_by_owner
@@ -66,11 +66,11 @@ class PublishedClasses:
     @classmethod
     def find(cls, log: QueryLog, release: Release, concepts: ConceptLog, taxonomy: Taxonomy) -> PublishedClasses:
         """Find the classes of a release; the method and its settings are read from the statement."""
-        nodes = path_nodes(taxonomy)
+        nodes = release_nodes(release, taxonomy)
         node = nodes.published(release, taxonomy)
         if len(node) and (node < 0).all():
             raise CannotAttackError(
-                "No published path is in the taxonomy: name the one that the release was made with."
+                "No published concept is in the taxonomy: name the one that the release was made with."
             )
         of, first = distinct_logs(release.log)
         bags = transactions_by_owner(release.log.user, node, len(release.log.users)).take(first)

@@ -15,6 +15,7 @@ import numpy as np
 from querycloak.logs.query_log import MISSING_TIME, NO_CODE
 from querycloak.releases.column_checks import people_per_click, people_per_pair
 from querycloak.releases.columns import rounded
+from querycloak.releases.release import CONCEPT_ID
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,12 +35,14 @@ def own_value_shares(log: QueryLog, release: Release) -> dict[str, float]:
     """Return, for each published column of values, the share of rows with a value that one person alone has in the log.
 
     Texts of queries are counted by `exposure`, times by `own_moment_share`. Ranks are left out: none is one person's.
-    So are paths of items, which are from a public taxonomy, counts, and columns that the log does not have.
+    So are paths and keys of items, which are from a public taxonomy, counts, and columns that the log does not have.
     """
     original = dict(_columns(log))
     out: dict[str, float] = {}
     for name, values in _columns(release.log):
-        drawn = (name == "category" and release.holds_concepts) or (name == "count" and not release.has_users)
+        drawn = (name in {"category", CONCEPT_ID} and release.holds_concepts) or (
+            name == "count" and not release.has_users
+        )
         if name in original and not drawn:
             own = _of_one_person(original[name], log)
             out[name] = float(values.is_in(own.implode()).fill_null(value=False).mean() or 0.0)  # type: ignore[arg-type]

@@ -83,12 +83,15 @@ def advise(runs: Sequence[Run], limits: Limits, tasks: Sequence[str]) -> Advice:
     """Say which run to publish, or that none will do, and which condition each failed.
 
     Among the runs that pass, the one that keeps most of the tasks named is taken: the largest sum of the lower ends of
-    the scaled values. That order is for choosing only; what each run keeps is shown task by task.
+    the scaled values. That order is for choosing only; what each run keeps is shown task by task. Where that is a run
+    of generalized concepts, the least distorted of its kind is taken instead: a task such as `topics` likes what says
+    little and nothing wrong, and distortion counts both.
     """
     verdicts = tuple(judge(run, limits, tasks) for run in runs)
     passing = [run for run, verdict in zip(runs, verdicts, strict=True) if verdict.passes and not run.baseline]
     best = max(passing, key=lambda run: _kept(run, tasks), default=None)
     if best is not None:
+        best = _least_distorted(best, passing)
         return Advice(publish=best.name, text=_recommended(best, limits, tasks), verdicts=verdicts)
     text = "Publish none of these: every run fails a condition."
     unproved = [v.run for v, run in zip(verdicts, runs, strict=True) if v.only_unproved and not run.baseline]
@@ -98,6 +101,25 @@ def advise(runs: Sequence[Run], limits: Limits, tasks: Sequence[str]) -> Advice:
             "proves nothing; every other run fails a condition."
         )
     return Advice(publish=None, text=text, verdicts=verdicts)
+
+
+def _least_distorted(best: Run, passing: Sequence[Run]) -> Run:
+    """Return the run with the least distortion among those whose distortion is the same figure as that of `best`."""
+    kind = _figure(best)
+    rivals = [run for run in passing if kind is not None and _figure(run) == kind]
+    return min(rivals, key=lambda run: run.generalized.value if run.generalized else 1.0, default=best)
+
+
+def _figure(run: Run) -> tuple[object, ...] | None:
+    """Return what distortion is counted over, tree and transactions; None where a release is not generalized.
+
+    Under differential privacy some users' items are noise, and stand for nothing: another figure again.
+    """
+    if run.generalized is None or run.statement is None:
+        return None
+    settings = run.statement.settings
+    over = bool(settings.get("prune")), settings.get("transactions", "sets")
+    return (*over, "epsilon" in run.statement.parameters)
 
 
 def _kept(run: Run, tasks: Sequence[str]) -> float:
@@ -114,7 +136,20 @@ def _recommended(run: Run, limits: Limits, tasks: Sequence[str]) -> str:
     risk = "" if worst is None else (
         f" Nearest to its limit: {worst.attack}, at most {worst.judged:.1%} of {limits.of(worst.risk):.0%}."
     )  # fmt: skip
-    return f"{run.name} may be published: {run.statement.model}.{risk} It keeps: {kept or 'no task was named'}."
+    return (
+        f"{run.name} may be published: {run.statement.model}.{risk} It keeps: {kept or 'no task was named'}."
+        + _how_general(run)
+    )
+
+
+def _how_general(run: Run) -> str:
+    """Say how far a release is generalized; nothing where it is not."""
+    found = run.generalized
+    if found is None:
+        return ""
+    level, density = (found.details.get(name) for name in ("mean level of items (root = 1)", "density"))
+    more = "" if level is None or density is None else f", mean level {level:.2f} (root = 1), density {density:.3%}"
+    return f" Generalized: distortion {found.value:.1%} of the worst case{more}."
 
 
 def _proof(run: Run, statement: PrivacyStatement, limits: Limits) -> Iterator[Condition]:

@@ -44,6 +44,8 @@ def comparison_csv(comparison: Comparison) -> str:
             for number, spread in curve_of(run, s.measure).items():
                 what = f"measure, at {number}"
                 rows += [(what, s.measure, s.curve[number]), *_spread_rows(what, s.measure, spread)]
+        if run.generalized is not None:
+            rows += [("generalization", name, value) for name, value in run.generalized.details.items()]
         rows += [("seconds", step, round(t, 3)) for step, t in run.seconds.items()]
         if run.error is not None:
             rows.append(("error", "", run.error))

@@ -55,3 +55,8 @@ class Run:
     def task(self, name: str) -> Utility | None:
         """Find what was found for a task."""
         return next((u for u in self.utility if u.task == name), None)
+
+    @property
+    def generalized(self) -> Score | None:
+        """How far the release is generalized; None where its rows are no concepts."""
+        return next((s for s in self.scores if s.measure == "generalization"), None)

@@ -57,7 +57,7 @@ def tree_of_paths(
         called = called.filter(pl.col("title") != names.gather(called["node"]), pl.col("title") != "")
         for node, title in called.unique("node", keep="first", maintain_order=True).select("node", "title").iter_rows():
             labels[node] = (*labels[node], title)
-    return Taxonomy.from_depth_first(up, labels, name=name), concept.to_numpy().astype(np.int32)
+    return Taxonomy.from_depth_first(up, labels, name=name, keys=nodes["path"]), concept.to_numpy().astype(np.int32)
 
 
 def concepts_of_paths(paths: Sequence[str], taxonomy: Taxonomy) -> Int32s:

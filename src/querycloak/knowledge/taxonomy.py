@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence  # noqa: TC003 - for the dataclass
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from querycloak.errors import UnknownNameError
 from querycloak.knowledge._tree import depth_first, shape
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["ROOT", "Taxonomy"]
 
@@ -46,6 +49,8 @@ class Taxonomy:
     """(child, parent) of the further hypernyms that the tree leaves out, by child; kept for the graph form"""
     sense: Int32s | None = None
     """int32[labels over all concepts], rank of this concept among those that share the label; None = by depth"""
+    own_keys: Sequence[str] | pl.Series | None = None
+    """the name of each concept in the file that the taxonomy came from; None = `keys` makes them"""
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -176,6 +181,32 @@ class Taxonomy:
         """The concept of every path of `paths`; the first where several share it."""
         return {path: concept for concept, path in reversed(list(enumerate(self.paths)))}
 
+    @cached_property
+    def keys(self) -> list[str]:
+        """One name for each concept that no other has: public, and the same wherever this taxonomy is loaded.
+
+        Those of its file, where it has some. Where labels have senses, as WordNet's tools name a synset: the first
+        label and the number of its sense, `dog.n.01`. Else the path, with a number where several share it.
+
+        >>> Taxonomy.from_parents([-1, 0, 0], [["river"], ["Avon"], ["Avon"]]).keys
+        ['river', 'river/Avon', 'river/Avon#2']
+        """
+        if self.own_keys is not None:
+            return list(self.own_keys)
+        if self.sense is not None:
+            first = np.cumsum([0, *map(len, self.labels)])[:-1]
+            rank = (self.sense[first] + 1).tolist()
+            label = (labels[0].lower().replace(" ", "_") for labels in self.labels)
+            names = [f"{name}.n.{number:02d}" for name, number in zip(label, rank, strict=True)]
+            if len(set(names)) == len(names):
+                return names
+        return _distinct(self.paths)
+
+    @cached_property
+    def concept_of_key(self) -> dict[str, int]:
+        """The concept of every key."""
+        return {key: concept for concept, key in enumerate(self.keys)}
+
     @classmethod
     def from_depth_first(
         cls,
@@ -185,9 +216,10 @@ class Taxonomy:
         name: str,
         more_parents: tuple[Int32s, Int32s] | None = None,
         sense: Int32s | None = None,
+        keys: Sequence[str] | pl.Series | None = None,
     ) -> Taxonomy:
         """Take parents that are in depth-first order already; what is derived from them is computed."""
-        return cls(name, parent, *shape(parent), labels, more_parents, sense)
+        return cls(name, parent, *shape(parent), labels, more_parents, sense, keys)
 
     @classmethod
     def from_parents(
@@ -200,7 +232,8 @@ class Taxonomy:
     ) -> Taxonomy:
         """Put any numbering into depth-first order; children keep their order. Refuses what is not one tree.
 
-        `parents` has -1 for the root; `names` are used in messages (default: the first label).
+        `parents` has -1 for the root; `names` are the keys of the concepts, and used in messages (there the default is
+        the first label).
         """
         taxonomy, _ = cls.from_parents_with_order(parents, labels, name=name, names=names)
         return taxonomy
@@ -220,4 +253,17 @@ class Taxonomy:
         new_of_old = np.empty(len(given), dtype=np.int64)
         new_of_old[order] = np.arange(len(given))
         parent = np.where(given[order] < 0, -1, new_of_old[given[order]]).astype(np.int32)
-        return cls.from_depth_first(parent, [labels[i] for i in order.tolist()], name=name), order
+        keys = None if names is None else [names[i] for i in order.tolist()]
+        return cls.from_depth_first(parent, [labels[i] for i in order.tolist()], name=name, keys=keys), order
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Add a number to each name that was there before."""
+    taken, out, again = set(names), [], set[str]()
+    for name in names:
+        found, number = name, 2
+        while found in again or (found != name and found in taken):
+            found, number = f"{name}#{number}", number + 1
+        again.add(found)
+        out.append(found)
+    return out

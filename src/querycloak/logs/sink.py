@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from querycloak.logs.form import Role
     from querycloak.logs.query_log import QueryLog
 
-__all__ = ["fit_form", "write_log", "write_to"]
+__all__ = ["JSON", "fit_form", "plain_texts", "write_log", "write_to"]
 
 JSON: Final = frozenset({"json", "jsonl", "ubi"})
 DEFAULT_NAMES: Final[dict[Role, str]] = {
@@ -113,11 +113,11 @@ def _without_raw_json(log: QueryLog, form: LogForm) -> QueryLog:
     asked = {c.name for c in form.columns if c.role is None and c.kind != "json"}
     if log.extra is None or not asked.intersection(raw):
         return log
-    plain = [_plain(log.extra[name]) for name in raw if name in asked and name in log.extra.columns]
+    plain = [plain_texts(log.extra[name]) for name in raw if name in asked and name in log.extra.columns]
     return replace(log, extra=log.extra.with_columns(plain))
 
 
-def _plain(words: pl.Series) -> pl.Series:
+def plain_texts(words: pl.Series) -> pl.Series:
     """Return JSON texts as plain ones: strings decoded, null as missing, all else as it is written."""
     return pl.Series(words.name, [None if w is None else _plain_text(w) for w in words.to_list()], dtype=pl.String)
 

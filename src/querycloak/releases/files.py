@@ -16,8 +16,9 @@ import polars as pl
 from querycloak.errors import GateError, InputError
 from querycloak.logs.atomic import is_pipe, writing
 from querycloak.logs.output_form import form_for_name
-from querycloak.logs.sink import TSV, fit_form, write_to
+from querycloak.logs.sink import JSON, TSV, fit_form, plain_texts, write_to
 from querycloak.logs.source import guarded, read_with_form
+from querycloak.releases.class_table import class_table, is_by_class, members
 from querycloak.releases.release import KINDS, Release
 from querycloak.releases.signing import SigningKey, read_signing_key
 from querycloak.releases.statement_file import (
@@ -57,7 +58,7 @@ def write_release(
     `.tsv`, `.jsonl`, `.json`, and `.gz` or `.zst` after it); without a known one it is that of the input. The statement
     goes to `statement_to`, else next to the release. A release that goes to standard output (`-`) or to a pipe has no
     path next to it: there only `statement_to` is written. Figures that are not finite are left out of the statement:
-    JSON cannot hold them.
+    JSON cannot hold them. Where the settings ask for classes, each class is written once (`releases/class_table.py`).
 
     `sign` is a private key, or its file; without one the statement is unsigned. `commitment` is what `write_truth`
     returned: the truth is written first, so that no statement has a commitment whose salt is lost. `command` is put
@@ -66,8 +67,9 @@ def write_release(
     if not release.passed:
         raise GateError(f"{release.statement.method}: a release that has not passed the gate cannot be written.")
     key = sign if sign is None or isinstance(sign, SigningKey) else read_signing_key(sign)
-    form = form_for_name(path, release.log.form or TSV)
-    form = fit_form(release.log, form, without=frozenset() if release.has_users else frozenset({"user"}))
+    table_log = class_table(release.log) if is_by_class(release.statement) else release.log
+    form = form_for_name(path, table_log.form or TSV)
+    form = fit_form(table_log, form, without=frozenset() if release.has_users else frozenset({"user"}))
     figures = {name: float(n) for name, n in release.statement.figures.items() if math.isfinite(n)}
     parameters = {name: float(n) for name, n in release.statement.parameters.items()}  # 5 is read back as 5.0
     columns = tuple(c.name for c in form.columns)
@@ -82,7 +84,7 @@ def write_release(
     if statement_to is None and not is_pipe(path):
         statement_to = statement_path(path)
     with writing(path, *(() if statement_to is None else (statement_to,))) as (table, *others):
-        write_to(table, release.log, form, path)
+        write_to(table, table_log, form, path)
         table.seek(0)
         sha = hashlib.file_digest(table, "sha256").hexdigest()  # type: ignore[arg-type]
         for file in others:
@@ -107,8 +109,10 @@ def read_release(path: str | Path, *, changed: bool = False) -> Release:
 
 def release_of(table_path: Path, file: StatementFile) -> Release:
     """Read the table of a release in the form that its statement names, whether or not it was changed."""
-    log = read_with_form(table_path, file.form)
-    return KINDS[file.kind](_with_numbers(replace(log, form=file.form)), file.statement)
+    log = _typed(replace(read_with_form(table_path, file.form), form=file.form))
+    if is_by_class(file.statement):
+        log = members(log, file.statement.counts_out, table_path)
+    return KINDS[file.kind](log, file.statement)
 
 
 def is_intact(table_path: Path, file: StatementFile) -> bool:
@@ -117,13 +121,16 @@ def is_intact(table_path: Path, file: StatementFile) -> bool:
         return hashlib.file_digest(table, "sha256").hexdigest() == file.release_sha256
 
 
-def _with_numbers(log: QueryLog) -> QueryLog:
-    """Return extra columns that the form calls numbers their type again."""
+def _typed(log: QueryLog) -> QueryLog:
+    """Return extra columns with the type that the form says; what was read of JSON is its text until then."""
     if log.extra is None or log.form is None:
         return log
-    texts = {name for name, kind in log.extra.schema.items() if kind == pl.String}
-    numbers = [c.name for c in log.form.columns if c.role is None and c.kind == "number" and c.name in texts]
-    return replace(log, extra=log.extra.with_columns(_number(log.extra[name]) for name in numbers))
+    kinds = {c.name: c.kind for c in log.form.columns if c.role is None}
+    texts = [name for name, kind in log.extra.schema.items() if kind == pl.String]
+    typed = [_number(log.extra[name]) for name in texts if kinds.get(name) == "number"]
+    if log.form.format in JSON:
+        typed += [plain_texts(log.extra[name]) for name in texts if kinds.get(name) == "text"]
+    return replace(log, extra=log.extra.with_columns(typed))
 
 
 def _number(texts: pl.Series) -> pl.Series:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from querycloak.releases.statement import PrivacyStatement
 
 __all__ = [
+    "CONCEPT_ID",
     "KINDS",
     "CountRelease",
     "ItemRelease",
@@ -39,6 +40,8 @@ __all__ = [
 ReleaseKind = Literal["log", "items", "counts", "stream"]
 READING: Final = ("mapping", "mapping_learned")
 """Fields of a statement that the bench fills, after the gate: it knows how the queries were mapped."""
+CONCEPT_ID: Final = "concept_id"
+"""Column of a release of items with the key of each concept: paths may name several."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,19 +150,40 @@ class LogRelease(Release):
 
 
 class ItemRelease(Release):
-    """Each row is a concept of a published user: `log.queries` holds labels, `log.categories` the path of each."""
+    """Each row is a concept of a published user: `log.queries` holds labels, `log.categories` the path of each.
+
+    `log.extra` holds the keys of concepts (`Taxonomy.keys`): in WordNet 835 paths name several. Releases of earlier
+    versions, and of `histogram-dp`, are without.
+    """
 
     kind = "items"
     holds_concepts = True
 
-    def concepts(self, taxonomy: Taxonomy, map_log: Callable[[QueryLog], ConceptLog]) -> ConceptLog:  # noqa: ARG002
-        """Find the concepts by their published paths."""
+    @property
+    def has_keys(self) -> bool:
+        """Each row has the key of its concept."""
+        return self.log.extra is not None and CONCEPT_ID in self.log.extra.columns
+
+    def concept_of_row(self, taxonomy: Taxonomy) -> npt.NDArray[np.int32]:
+        """int32[rows]: the concept of each by its key, else by its path, where that names the first of several.
+
+        -1 where the taxonomy has no such concept.
+        """
         log = self.log
+        if self.has_keys:
+            assert log.extra is not None
+            concept = taxonomy.concept_of_key
+            keys = log.extra[CONCEPT_ID].to_list()
+            return np.fromiter((concept.get(key, NO_CODE) for key in keys), dtype=np.int32, count=len(keys))
         if log.category is None or log.categories is None:
             raise ValueError("a release of items has a path for each row")
         found = [taxonomy.concept_of_path.get(path, NO_CODE) for path in log.categories.to_list()]
-        concept = np.array(found, dtype=np.int32)[log.category] if found else np.zeros(0, dtype=np.int32)
-        return ConceptLog(np.arange(len(log), dtype=np.int64), log.user, log.query, concept)
+        return np.array([*found, NO_CODE], dtype=np.int32)[log.category]
+
+    def concepts(self, taxonomy: Taxonomy, map_log: Callable[[QueryLog], ConceptLog]) -> ConceptLog:  # noqa: ARG002
+        """Find the concepts that were published."""
+        log = self.log
+        return ConceptLog(np.arange(len(log), dtype=np.int64), log.user, log.query, self.concept_of_row(taxonomy))
 
 
 class CountRelease(Release):

@@ -14,6 +14,8 @@ from querycloak.releases.columns import KeptRows
 from querycloak.releases.release import Truth
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from querycloak.randomness import Randomness
@@ -48,6 +50,7 @@ def under_new_ids(
     rows: npt.NDArray[np.integer[Any]] | None = None,
     kept: KeptColumns | None = None,
     digits: bool | None = None,
+    ids: Sequence[str] | None = None,
 ) -> NewTable:
     """Put rows (user: int32[m] original codes, query: int32[m]) under new random ids.
 
@@ -56,6 +59,7 @@ def under_new_ids(
     given, but where times are kept: then they are ordered by rounded time and text. Extra columns are left out. Of
     time, rank and URL there is what `kept` says, from `rows`: int[m], the log's row behind each row given, -1 = none.
     Ids have decimal `digits`, or hexadecimal ones; None = as those of the log, which one user's id can decide.
+    `ids` are the new ids, of the users in order of their codes; None = they are drawn.
     """
     import polars as pl
 
@@ -69,10 +73,10 @@ def under_new_ids(
     present, code = np.unique(user, return_inverse=True)
     originals = log.users.to_list()
     digits = all(u.isascii() and u.isdigit() for u in originals) if digits is None else digits
-    ids = np.array(
-        random.child("ids").identifiers(len(present), avoid=frozenset(originals), digits=digits), dtype=object
-    )
-    by_id = np.argsort(ids.astype(str), kind="stable") if len(ids) else np.zeros(0, np.int64)
+    if ids is None:
+        ids = random.child("ids").identifiers(len(present), avoid=frozenset(originals), digits=digits)
+    new_ids = np.array(ids, dtype=object)
+    by_id = np.argsort(new_ids.astype(str), kind="stable") if len(new_ids) else np.zeros(0, np.int64)
     rank = np.empty(len(present), dtype=np.int32)
     rank[by_id] = np.arange(len(present), dtype=np.int32)
     new_user = rank[code].astype(np.int32)
@@ -88,7 +92,7 @@ def under_new_ids(
         url, urls, _ = _only_used(columns.url[order], log.urls)
     published = QueryLog(
         user=new_user[order],
-        users=pl.Series(ids[by_id].tolist(), dtype=pl.String),
+        users=pl.Series(new_ids[by_id].tolist(), dtype=pl.String),
         query=new_query,
         queries=new_queries,
         time=None if columns.time is None else columns.time[order],

@@ -13,9 +13,18 @@ if TYPE_CHECKING:
     from querycloak.attacks.result import AttackResult
     from querycloak.evaluation.exposure import Exposure
     from querycloak.evaluation.limits import Limits
+    from querycloak.evaluation.run import Run
     from querycloak.evaluation.utility import Utility
 
-__all__ = ["attack_table", "exposure_table", "judged_cell", "limits_text", "task_cell", "task_table"]
+__all__ = [
+    "attack_table",
+    "exposure_table",
+    "generalization_table",
+    "judged_cell",
+    "limits_text",
+    "task_cell",
+    "task_table",
+]
 
 _COMPARED: Final = {
     "guessing": "guessing",
@@ -82,6 +91,28 @@ def attack_table(results: Sequence[AttackResult], limits: Limits) -> Table:
             Cell(r.unit),
         ])  # fmt: skip
     return Table(head, rows)
+
+
+_GENERALIZATION: Final = {
+    "distortion, share of worst case": ("distortion ↓", "{:.1%}"),
+    "mean level of items (root = 1)": ("mean level, root = 1 ↑", "{:.2f}"),
+    "mean transaction length": ("items per user ↑", "{:.1f}"),
+    "items suppressed, share": ("suppressed ↓", "{:.1%}"),
+    "root items, share": ("root items ↓", "{:.1%}"),
+    "density": ("density of the log", "{:.3%}"),
+}
+"""Figures of generalized releases: name in the score → head of the column, how it is written."""
+
+
+def generalization_table(runs: Sequence[Run]) -> Table:
+    """Return one row per release whose rows are concepts, with what generalizing cost."""
+    rows = []
+    for run in runs:
+        if run.generalized is not None:
+            found = run.generalized.details
+            values = (form.format(found[n]) if n in found else "" for n, (_, form) in _GENERALIZATION.items())
+            rows.append([Cell(run.name), *map(Cell, values)])
+    return Table(["run", *(head for head, _ in _GENERALIZATION.values())], rows)
 
 
 def task_cell(found: Utility | None) -> Cell:

@@ -14,7 +14,7 @@ from querycloak.evaluation.spread import curve_of, spread_of
 from querycloak.logs.atomic import write_text
 from querycloak.report import charts
 from querycloak.report.curves import curve_chart
-from querycloak.report.figures import exposure_table, judged_cell, limits_text, task_cell
+from querycloak.report.figures import exposure_table, generalization_table, judged_cell, limits_text, task_cell
 from querycloak.report.pages import Cell, Table, percent, render
 from querycloak.report.strips import Strips, lift_strips, task_strips
 
@@ -69,6 +69,7 @@ def html_report(comparison: Comparison) -> str:
         losses=_losses(runs, numbers),
         without_loss=[r.name for r in runs if not curve_of(r, LOSS)],
         draws=max([1 + len(r.draws) for r in runs], default=1),
+        generalized=generalization_table(runs),
         charts=_charts(comparison, runs),
     )
 

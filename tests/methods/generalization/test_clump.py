@@ -49,7 +49,9 @@ def test_example_3_distortion():
 @pytest.mark.parametrize("form", ["least", "printed"])
 @pytest.mark.parametrize("choose", ["rise", "total"])
 def test_table_ii(form, choose):
-    of, shared = clusters_of(bags(TABLE_II), FOOD, Clump(k=2, lcg=form, choose=choose), Randomness(seed=1))
+    of, shared = clusters_of(
+        bags(TABLE_II), FOOD, Clump(k=2, lcg=form, choose=choose, refine=False), Randomness(seed=1)
+    )
     assert of.tolist() == [0, 0, 1, 1, 1]
     assert words(shared.values[:3]) == ["beef", "food", "fruit"]
     assert words(shared.values[3:]) == ["chicken", "food"]
@@ -59,7 +61,7 @@ def test_table_ii(form, choose):
 
 
 def test_release_of_table_ii():
-    log, release = run(TABLE_II, k=2, unmapped=["nobody"])
+    log, release = run(TABLE_II, k=2, unmapped=["nobody"], refine=False)
     rows = published(release)
     assert release.kind == "items"
     assert len(rows) == 5
@@ -75,7 +77,7 @@ def test_release_of_table_ii():
 
 
 def test_statement_of_table_ii():
-    _, release = run(TABLE_II, k=2, unmapped=["nobody"])
+    _, release = run(TABLE_II, k=2, unmapped=["nobody"], refine=False)
     statement = release.statement
     assert statement.parameters == {"k": 2}
     assert statement.unit == "user"
@@ -133,6 +135,16 @@ def test_refining_never_distorts_more():
     assert after < before
 
 
+def test_refining_is_the_default_and_the_paper_is_an_option():
+    usual, paper, printed = Clump(), Clump(as_in_paper=True), Clump(lcg="printed")
+    assert (usual.refine, usual.lcg, usual.choose, usual.prune) == (True, "least", "rise", False)
+    assert (paper.refine, paper.lcg, paper.choose, paper.prune) == (False, "printed", "total", True)
+    assert printed.refine is False, "the printed form has no Lemma 1 to refine by"
+    assert Clump.from_json(paper.to_json()) == paper
+    figures = [run(TABLE_II, k=2, **settings)[1].statement.figures for settings in ({}, {"refine": False})]
+    assert figures[0]["distortion"] < figures[1]["distortion"]
+
+
 def test_one_cluster_where_k_is_all():
     _, release = run(TABLE_II, k=5)
     (only,) = set(map(tuple, published(release).values()))
@@ -152,6 +164,8 @@ def test_too_few_users_with_a_concept_are_refused():
         ({"passes": 0}, r"Clump.passes must be an integer >= 1, got 0\."),
         ({"order": "up"}, r"Clump.order must be one of decreasing, increasing, random, got 'up'\."),
         ({"refine": True, "lcg": "printed"}, "Clump.refine needs lcg = least"),
+        ({"as_in_paper": True, "refine": True}, "Clump.refine must be False with as_in_paper, which sets it, got True"),
+        ({"output_form": "table"}, r"Clump.output_form must be one of users, classes, got 'table'\."),
     ],
 )
 def test_nonsense_is_refused(settings, message):

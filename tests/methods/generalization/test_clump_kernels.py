@@ -101,7 +101,7 @@ def test_smallest_case_where_the_printed_form_breaks_lemma_1():
 def test_clump_like_the_reference(case, k, search, order, form, choose, leftovers):
     taxonomy, transactions = case
     k = min(k, len(transactions))
-    chosen = Clump(k=k, search=search, order=order, lcg=form, choose=choose, leftovers=leftovers)
+    chosen = Clump(k=k, search=search, order=order, lcg=form, choose=choose, leftovers=leftovers, refine=False)
     of, shared = clusters_of(bags(transactions), taxonomy, chosen, Randomness(seed=3))
     shuffled = Randomness(seed=3).child("order").permutation(len(transactions)).tolist()
     members, expected = reference_clump(
@@ -124,7 +124,7 @@ def test_clump_like_the_reference(case, k, search, order, form, choose, leftover
 @settings(max_examples=60)
 def test_refine_like_the_reference(case, k, search, passes):
     taxonomy, transactions = case
-    greedy, before = clusters_of(bags(transactions), taxonomy, Clump(k=k), Randomness(seed=3))
+    greedy, before = clusters_of(bags(transactions), taxonomy, Clump(k=k, refine=False), Randomness(seed=3))
     tree, given_bags = tree_of(taxonomy), bags(transactions)
     of = greedy.copy()
     held = given_bags
@@ -146,7 +146,7 @@ def test_refine_like_the_reference(case, k, search, passes):
 @given(trees_with_bags(fewest=2, most=9))
 def test_generalizing_clusters_from_their_members_gives_what_the_greedy_pass_kept(case):
     taxonomy, transactions = case
-    of, shared = clusters_of(bags(transactions), taxonomy, Clump(k=2), Randomness(seed=3))
+    of, shared = clusters_of(bags(transactions), taxonomy, Clump(k=2, refine=False), Randomness(seed=3))
     held = bags(transactions)
     assert lists(Ragged(*kernels.generalize_kernel(tree_of(taxonomy), held, of))) == lists(shared)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from trees import FOOD, TABLE_II, bags, log_of, published, words
+from trees import FOOD, TABLE_II, bag, bags, log_of, published, words
 
 from querycloak.errors import InputError, ParameterError
 from querycloak.knowledge.generalization import generalization
@@ -41,6 +41,31 @@ def test_release_of_table_ii():
     assert release.statement.parameters == {"k": 2}
     assert release.statement.figures["distortion"] == pytest.approx(69 / 7)
     assert release.statement.dropped["of users without any concept"] == 1
+
+
+ODD = [*[bag("apple beef")] * 3, *[bag("apple orange beef")] * 9, bag("milk"), bag("milk cheese")]
+"""12 users with fruit and meat, 2 with dairy."""
+
+
+def test_a_few_odd_users_do_not_pull_everybody_up_to_the_root():
+    """Of 12 users alike, only the 3 that 2 odd ones lack at k = 5 keep the root: those with the fewest items."""
+    of, shared = parts_of(bags(ODD), FOOD, k=5)
+    nodes = [words(shared.values[shared.start[p] : shared.start[p + 1]]) for p in of.tolist()]
+    assert nodes == [["food"]] * 3 + [["apple", "beef", "orange"]] * 9 + [["food"]] * 2
+
+
+def test_a_whole_group_joins_where_nobody_can_be_spared():
+    of, shared = parts_of(bags([*[bag("apple")] * 5, *[bag("beef")] * 6, bag("milk")]), FOOD, k=5)
+    published_nodes = [words(shared.values[shared.start[p] : shared.start[p + 1]]) for p in of.tolist()]
+    # fruit gains 5 x 5/7 by the split, meat 6 x 6/7: only one user can be spared, and 4 are missing
+    assert published_nodes == [["food"]] * 5 + [["beef"]] * 6 + [["food"]]
+
+
+def test_a_group_of_k_hands_nobody_over():
+    """Fruit gains less than meat by the split, and has nobody to spare: all four that are missing come from meat."""
+    of, shared = parts_of(bags([*[bag("apple")] * 5, *[bag("beef")] * 9, bag("milk")]), FOOD, k=5)
+    nodes = [words(shared.values[shared.start[p] : shared.start[p + 1]]) for p in of.tolist()]
+    assert nodes == [["apple"]] * 5 + [["food"]] * 4 + [["beef"]] * 5 + [["food"]]
 
 
 def test_refused():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +11,14 @@ import numpy.typing as npt
 from querycloak._version import __version__
 from querycloak.errors import InputError
 from querycloak.knowledge.generalization import generalization, transactions_by_owner
+from querycloak.knowledge.pruning import cost_tree
 from querycloak.logs.query_log import QueryLog, encode
+from querycloak.releases.class_table import member_ids
 from querycloak.releases.publish import Evidence, publish_items
+from querycloak.releases.release import CONCEPT_ID
 from querycloak.releases.statement import TWO_RELEASES, PrivacyStatement
 from querycloak.releases.table import count_in, count_out, under_new_ids
+from querycloak.settings import Settings, setting
 
 if TYPE_CHECKING:
     from querycloak.arrays.ragged import Ragged
@@ -21,11 +26,36 @@ if TYPE_CHECKING:
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
     from querycloak.releases.release import ItemRelease
-    from querycloak.settings import Settings
 
-__all__ = ["release_generalized", "transactions_of"]
+__all__ = ["GeneralizationSettings", "release_generalized", "transactions_of"]
 
 Int64s = npt.NDArray[np.int64]
+
+
+PRUNED: Final = (
+    "the taxonomy was pruned to this log: which concepts nobody asked about shaped clusters and figures, which do not "
+    "compare with those of another log or of the whole taxonomy; the smallest class is k all the same"
+)
+
+
+@dataclass(frozen=True)
+class GeneralizationSettings(Settings):
+    """What all methods of the family take."""
+
+    k: int = setting(5, "smallest number of users that share a published transaction", minimum=2)
+    output_form: str = setting(
+        "users",
+        "users = a row for each concept of each user; classes = each class of equal users once, with its size",
+        choices=("users", "classes"),
+    )
+    prune: bool | None = setting(
+        None, "cost by the concepts of this log and those above them, not by the whole taxonomy", shown="no"
+    )
+
+    def __post_init__(self) -> None:
+        if self.prune is None:
+            object.__setattr__(self, "prune", False)
+        super().__post_init__()
 
 
 def transactions_of(
@@ -52,10 +82,9 @@ def release_generalized(
     concepts: ConceptLog,
     taxonomy: Taxonomy,
     random: Randomness,
-    settings: Settings,
+    settings: GeneralizationSettings,
     *,
     method: str,
-    k: int,
     users: Int64s,
     transactions: Ragged,
     of: npt.NDArray[np.int32],
@@ -67,12 +96,15 @@ def release_generalized(
     `of` is int32[users], the cluster of each; `shared` has one bag per cluster. `length_is` says in words what the
     length of a published transaction gives away.
     """
+    import polars as pl
+
+    k = settings.k
     sizes = np.bincount(of)
     published_bags = shared.take(of)
     used, index = np.unique(published_bags.values, return_inverse=True)
     label, labels = encode([taxonomy.label(c) for c in used.tolist()])
     path, path_words = encode([taxonomy.path(c) for c in used.tolist()])
-    published, truth, *_ = under_new_ids(
+    published, truth, _, entry = under_new_ids(
         log,
         np.repeat(users, published_bags.lengths).astype(np.int32),
         label[index],
@@ -80,7 +112,11 @@ def release_generalized(
         queries=labels,
         category=path[index],
         categories=path_words,
+        ids=_ids_by_class(log, of, shared) if settings.output_form == "classes" else None,
     )
+    keys = pl.Series(CONCEPT_ID, [taxonomy.keys[c] for c in used.tolist()], dtype=pl.String)
+    published = replace(published, extra=keys.gather(index[entry]).to_frame())
+    costs = cost_tree(taxonomy, concepts.concept, settings.to_json())
     without = np.ones(len(log.users), dtype=np.bool_)
     without[users] = False
     unknown = np.ones(len(log), dtype=np.bool_)
@@ -104,6 +140,7 @@ def release_generalized(
             "that a user is in the release is not hidden, and users without any concept are missing from it",
             "clusters are chosen by content: who knows the method and nearly all transactions may rule some out",
             TWO_RELEASES,
+            *((PRUNED,) if settings.prune else ()),
         ),
         assumptions=("the unit is one user id of the log: who used several ids is protected id by id",),
         randomness=random.describe(),
@@ -116,9 +153,24 @@ def release_generalized(
             "of users without any concept": int(without[log.user].sum()),
             "without a concept of the taxonomy": int(unknown.sum()),
         },
-        figures=generalization(taxonomy, transactions, published_bags).figures(),
+        figures=generalization(costs.tree, costs.nodes(transactions), costs.nodes(published_bags)).figures(),
     )
     return publish_items(published, statement, truth, Evidence(log))
+
+
+def _ids_by_class(log: QueryLog, of: npt.NDArray[np.int32], shared: Ragged) -> list[str]:
+    """Return ids that tell class and member, for a release that is written class by class.
+
+    Clusters that publish the same are one class. Classes are numbered by what they publish, so that their order tells
+    nothing else.
+    """
+    bags = shared.to_lists()
+    number = {bag: i for i, bag in enumerate(sorted(set(map(tuple, bags))))}
+    cls = np.array([number[tuple(bag)] for bag in bags], dtype=np.int64)[of]
+    ids, _ = member_ids(np.bincount(cls, minlength=len(number)), avoid=log.users.to_list())
+    out = np.empty(len(cls), dtype=object)
+    out[np.argsort(cls, kind="stable")] = ids
+    return list(out)
 
 
 def _same(k: int) -> str:

@@ -55,7 +55,9 @@ class Groups(NamedTuple):
     of: Int32s
     """int32[n], group of order[i]; -1, or a group whose size is 0 = merged back"""
     size: Int64s
-    """int64[n], transactions in each group; 0 = merged back"""
+    """int64[n], transactions that stay in each group; 0 = merged back"""
+    moved: Int64s
+    """int64[n], transactions that each group hands over to what is merged back; `_move` says which"""
     worth: Int64s
     """int64[n], what a member gains by publishing the group's children instead of the node"""
     example: Int64s
@@ -108,9 +110,9 @@ def _group(
 ) -> tuple[int, int]:
     """Group the transactions part[0]..part[1] of `order` by the children of the node that they have.
 
-    Groups below k are merged back, and so are transactions that have the node itself and nothing below it. Where fewer
-    than k are merged back, but some, the groups with the least gain join them until they are k: what is merged back
-    is a part too. Returns the number of groups, those merged back included, and the gain: -1 where no group is left.
+    Groups below k are merged back, and so are transactions that have the node itself and nothing below it; `_balance`
+    says who joins them where they are fewer than k. Returns the number of groups, those merged back included, and the
+    gain: -1 where no group is left.
     """
     low, high = part
     room = 2
@@ -148,26 +150,68 @@ def _group(
             count += 1
         groups.size[table[slot]] += 1
         groups.of[at] = table[slot]
-    gain, kept = 0, 0
     for g in range(count):
+        groups.moved[g] = 0
         if groups.size[g] < k:
             back += groups.size[g]
             groups.size[g] = 0
-        else:
-            gain += groups.size[g] * groups.worth[g]
-            kept += 1
-    while 0 < back < k and kept:
-        least = -1
-        for g in range(count):
-            if groups.size[g] and (
-                least < 0 or groups.size[g] * groups.worth[g] < groups.size[least] * groups.worth[least]
-            ):
-                least = g
-        gain -= groups.size[least] * groups.worth[least]
-        back += groups.size[least]
-        groups.size[least] = 0
-        kept -= 1
+    _balance(groups, count, back, k)
+    gain, kept = 0, 0
+    for g in range(count):
+        gain += groups.size[g] * groups.worth[g]
+        kept += groups.size[g] > 0
     return count, gain if kept else -1
+
+
+@kernel
+def _balance(groups: Groups, count: int, back: int, k: int) -> None:
+    """Fill up what is merged back to k, where it is some and fewer: it is a part too.
+
+    Groups of more than k hand over one transaction at a time, the group first whose members gain least by the split, so
+    that the step gives up as little as it can; a group of k keeps all. Only where all groups together have too few to
+    spare, the group that gains least joins as a whole: that is then fewer than 2k transactions.
+    """
+    spare = 0
+    for g in range(count):
+        spare += max(groups.size[g] - k, 0)
+    missing = k - back if back else 0
+    while missing > 0:
+        least = -1
+        whole = spare < missing
+        for g in range(count):
+            if groups.size[g] < k + (not whole):
+                continue
+            times, least_times = (groups.size[g], groups.size[least]) if whole else (1, 1)
+            if least < 0 or times * groups.worth[g] < least_times * groups.worth[least]:
+                least = g
+        if least < 0:
+            return
+        if whole:
+            groups.size[least] = 0
+            return
+        groups.size[least] -= 1
+        groups.moved[least] += 1
+        spare -= 1
+        missing -= 1
+
+
+@kernel
+def _move(
+    tree: TopDown, sets: Ragged, order: Int64s, part: tuple[int, int], node: int, count: int, groups: Groups
+) -> None:
+    """Merge back as many transactions of each group as `_balance` said: those with the fewest items under the node.
+
+    They have the least to lose by keeping it. Of several with as few, the first of `order` goes.
+    """
+    for g in range(count):
+        for _ in range(groups.moved[g]):
+            who, fewest = -1, 0
+            for at in range(part[0], part[1]):
+                if groups.of[at] == g:
+                    i, end = _under(tree, sets, order[at], node)
+                    if who < 0 or end - i < fewest:
+                        who, fewest = at, end - i
+            groups.of[who] = -1
 
 
 @kernel
@@ -175,7 +219,8 @@ def partition_kernel(tree: TopDown, sets: Ragged, k: int) -> tuple[Int32s, Int64
     """Drill from the root until nothing can be split: (part of each transaction, start, nodes of each part).
 
     At each step the part drills into the open node with the highest gain; ties go to the smaller concept. What is
-    merged back keeps the node, closed: by construction no k of its transactions agree on children of it.
+    merged back keeps the node, closed: no k of its transactions agree on children of it, or (where a whole group had to
+    join) those that do not would be left fewer than k.
     """
     n = len(sets.start) - 1
     order = np.arange(n)
@@ -185,6 +230,7 @@ def partition_kernel(tree: TopDown, sets: Ragged, k: int) -> tuple[Int32s, Int64
         room *= 2
     groups = Groups(
         np.empty(n, np.int32),
+        np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -227,6 +273,7 @@ def partition_kernel(tree: TopDown, sets: Ragged, k: int) -> tuple[Int32s, Int64
         # The groups of the best node again (those of the last node tried are in `groups`), one after the other in
         # `order`; slot 0 is what is merged back, slot g + 1 is group g.
         count, _ = _group(tree, sets, order, (low, high), best_node, k, groups)
+        _move(tree, sets, order, (low, high), best_node, count, groups)
         end = np.zeros(count + 1, np.int64)
         for at in range(low, high):
             g = groups.of[at]

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +29,15 @@ import numpy.typing as npt
 from querycloak.arrays.ragged import Ragged, row_starts
 from querycloak.errors import ParameterError
 from querycloak.knowledge.generalization import leaf_loss
+from querycloak.knowledge.pruning import cost_tree
 from querycloak.methods.generalization import _clump_kernels as kernels
-from querycloak.methods.generalization._generalized_release import release_generalized, transactions_of
+from querycloak.methods.generalization._generalized_release import (
+    GeneralizationSettings,
+    release_generalized,
+    transactions_of,
+)
 from querycloak.progress import QUIET, Progress
-from querycloak.settings import Settings, setting
+from querycloak.settings import setting
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
@@ -44,11 +49,14 @@ if TYPE_CHECKING:
 __all__ = ["Clump", "clump", "clusters_of"]
 
 
+_PAPER: Final[dict[str, Any]] = {"choose": "total", "lcg": "printed", "refine": False, "prune": True}
+_USUAL: Final[dict[str, Any]] = {"choose": "rise", "lcg": "least", "prune": False}
+
+
 @dataclass(frozen=True)
-class Clump(Settings):
+class Clump(GeneralizationSettings):
     """Settings of `clump`."""
 
-    k: int = setting(5, "smallest number of users that share a published transaction", minimum=2)
     search: int = setting(10, "clusters with room that are tried for each user (r in the paper)", minimum=1)
     order: str = setting(
         "decreasing",
@@ -61,19 +69,41 @@ class Clump(Settings):
     transactions: str = setting(
         "sets", "what a user brings: each concept once (sets), or as often as asked (bags)", choices=("sets", "bags")
     )
-    choose: str = setting(
-        "rise", "best cluster: where distortion rises least, or where its total is lowest", choices=("rise", "total")
+    choose: str | None = setting(
+        None,
+        "best cluster: where distortion rises least, or where its total is lowest",
+        choices=("rise", "total"),
+        shown="rise",
     )
     leftovers: str = setting(
         "all", "clusters tried for the last users, fewer than k: all, or the last `search`", choices=("all", "search")
     )
-    lcg: str = setting(
-        "least", "generalization: the least one, or Algorithm 2 as printed, which is not", choices=("least", "printed")
+    lcg: str | None = setting(
+        None,
+        "generalization: the least one, or Algorithm 2 as printed, which is not",
+        choices=("least", "printed"),
+        shown="least",
     )
-    refine: bool = setting(False, "afterwards swap and move users between clusters while distortion falls")
+    refine: bool | None = setting(
+        None,
+        "afterwards swap and move users between clusters while distortion falls",
+        shown="yes, but not with --lcg printed",
+    )
     passes: int = setting(4, "most passes of --refine", minimum=1)
+    as_in_paper: bool = setting(
+        False, "as the paper: --choose total, --lcg printed, --no-refine, --prune; the same guarantee, more distortion"
+    )
 
     def __post_init__(self) -> None:
+        for name, value in (_PAPER if self.as_in_paper else _USUAL).items():
+            given = getattr(self, name)
+            if given is None:
+                object.__setattr__(self, name, value)
+            elif self.as_in_paper and given != value:
+                expected = f"{value} with as_in_paper, which sets it"
+                raise ParameterError.of(f"{type(self).__name__}.{name}", expected, given)
+        if self.refine is None:
+            object.__setattr__(self, "refine", self.lcg == "least")
         super().__post_init__()
         if self.refine and self.lcg == "printed":
             raise ParameterError("Clump.refine needs lcg = least: the printed form has no Lemma 1 to build on.")
@@ -91,7 +121,8 @@ def clump(
     """Cluster the users of a log and publish each as its cluster's least common generalization (Section III)."""
     users, bags = transactions_of(log, concepts, settings.k, "clump", distinct=settings.transactions == "sets")
     progress.start("clustering")
-    of, shared = clusters_of(bags, taxonomy, settings, random, progress)
+    costs = cost_tree(taxonomy, concepts.concept, settings.to_json())
+    of, shared = clusters_of(costs.nodes(bags), costs.tree, settings, random, progress)
     if settings.duplicates == "drop":
         shared = shared.distinct()
     progress.start("publishing")
@@ -102,11 +133,10 @@ def clump(
         random,
         settings,
         method="clump",
-        k=settings.k,
         users=users,
         transactions=bags,
         of=of,
-        shared=shared,
+        shared=costs.concepts(shared),
         length_is="the number of rows of an id is the length of the shortest transaction in its cluster"
         + (", less what was dropped as duplicate" if settings.duplicates == "drop" else ""),
     )

@@ -5,9 +5,14 @@ Milani Fard and Wang 2010, Section I.A. All users begin in one part that publish
 published node by those of its children that a user has, and so splits the part by subsets of children; subsets with
 fewer than k users are merged back and keep the node. It ends when no part can be split.
 
-Where the papers leave room: the node with the greatest fall in GGD is taken first; if fewer than k users are merged
-back, the sub-parts that gain least join them until they are k; a concept that a user has at an inner node counts as a
-child of its own node, and is published as that node.
+Where fewer than k users are merged back, only as many as are missing join them: from sub-parts of more than k users,
+those first whose users gain least by the split, and of these the users with the fewest concepts under the node, who
+have the least to lose. Only where all sub-parts together have too few to spare, one joins as a whole. Milani Fard and
+Wang are silent on this case (in their example three users are merged back at k = 2); He and Naughton balance parts in
+the same spirit (`docs/adr/0124-partition-moves-users.md`).
+
+Where the papers leave room: the node with the greatest fall in GGD is taken first; a concept that a user has at an
+inner node counts as a child of its own node, and is published as that node.
 """
 
 from __future__ import annotations
@@ -20,10 +25,14 @@ import numpy.typing as npt
 
 from querycloak.arrays.ragged import Ragged
 from querycloak.knowledge.generalization import leaf_loss
+from querycloak.knowledge.pruning import cost_tree
 from querycloak.methods.generalization import _partition_kernels as kernels
-from querycloak.methods.generalization._generalized_release import release_generalized, transactions_of
+from querycloak.methods.generalization._generalized_release import (
+    GeneralizationSettings,
+    release_generalized,
+    transactions_of,
+)
 from querycloak.progress import QUIET, Progress
-from querycloak.settings import Settings, setting
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
@@ -36,10 +45,8 @@ __all__ = ["Partition", "partition", "parts_of"]
 
 
 @dataclass(frozen=True)
-class Partition(Settings):
+class Partition(GeneralizationSettings):
     """Settings of `partition`."""
-
-    k: int = setting(5, "smallest number of users that share a published transaction", minimum=2)
 
 
 def partition(
@@ -54,7 +61,8 @@ def partition(
     """Part the users of a log from the root down and publish each as the nodes its part shares."""
     users, sets = transactions_of(log, concepts, settings.k, "partition", distinct=True)
     progress.start("partitioning")
-    of, shared = parts_of(sets, taxonomy, settings.k)
+    costs = cost_tree(taxonomy, concepts.concept, settings.to_json())
+    of, shared = parts_of(costs.nodes(sets), costs.tree, settings.k)
     progress.start("publishing")
     return release_generalized(
         log,
@@ -63,11 +71,10 @@ def partition(
         random,
         settings,
         method="partition",
-        k=settings.k,
         users=users,
         transactions=sets,
         of=of,
-        shared=shared,
+        shared=costs.concepts(shared),
         length_is="the published nodes hold all concepts of a user: that there is none elsewhere is visible",
     )
 
