@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from querycloak.evaluation.run import Run
 
-__all__ = ["ARROWS", "Point", "group_chart", "score_chart", "time_chart", "topic_chart", "tradeoff_chart"]
+__all__ = ["ARROWS", "Point", "group_chart", "score_chart", "svg_of", "time_chart", "topic_chart", "tradeoff_chart"]
 
 ARROWS: Final = {"higher": "↑", "lower": "↓"}
 """Which direction of a measure is better."""
@@ -76,7 +76,7 @@ def tradeoff_chart(points: Sequence[Point], methods: Sequence[str]) -> Markup:
             "x": x, "y": y, "text": {"field": "label"}}},
     ]  # fmt: skip
     spec = {"width": _SMALL, "height": _SMALL_HEIGHT, "data": {"values": values}, "layer": layers}
-    return _svg(spec, "Risk and what is kept of a task, by run", room=10)
+    return svg_of(spec, "Risk and what is kept of a task, by run", room=10)
 
 
 def score_chart(runs: Sequence[Run]) -> Markup | None:
@@ -104,7 +104,7 @@ def score_chart(runs: Sequence[Run]) -> Markup | None:
             },
         },
     }
-    return _svg(spec, "Utility by measure")
+    return svg_of(spec, "Utility by measure")
 
 
 def group_chart(runs: Sequence[Run]) -> Markup:
@@ -129,7 +129,7 @@ def group_chart(runs: Sequence[Run]) -> Markup:
         "mark": "bar",
         "encoding": encoding,
     }
-    return _svg(spec, "Sizes of groups of equal logs")
+    return svg_of(spec, "Sizes of groups of equal logs")
 
 
 def topic_chart(before: dict[str, float], runs: Sequence[Run]) -> Markup:
@@ -148,7 +148,7 @@ def topic_chart(before: dict[str, float], runs: Sequence[Run]) -> Markup:
         {"data": {"values": dots}, "mark": {"type": "point", "size": 26, "strokeWidth": 1.5, "opacity": 0.9},
          "encoding": {"x": x, "y": y, "color": {"field": "method", "type": "nominal", "title": "after"}}},
     ]  # fmt: skip
-    return _svg({"width": _WIDTH - 220, "height": {"step": 18}, "layer": layers}, "Topics before and after")
+    return svg_of({"width": _WIDTH - 220, "height": {"step": 18}, "layer": layers}, "Topics before and after")
 
 
 def time_chart(runs: Sequence[Run]) -> Markup:
@@ -166,7 +166,7 @@ def time_chart(runs: Sequence[Run]) -> Markup:
         "mark": "bar",
         "encoding": encoding,
     }
-    return _svg(spec, "Time of each step")
+    return svg_of(spec, "Time of each step")
 
 
 def _join_labels(points: list[dict[str, Any]], most: float, floor: float, ceiling: float) -> None:
@@ -212,7 +212,7 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{r[0]}-{r[-1]}" if len(r) > 2 else ", ".join(map(str, r)) for r in rows)
 
 
-def _svg(spec: dict[str, Any], title: str, room: int = _ROOM) -> Markup:
+def svg_of(spec: dict[str, Any], title: str, room: int = _ROOM) -> Markup:
     """Draw a Vega-Lite chart, with the colour of the page's text instead of `_INK`.
 
     This is markup: Vega escapes the texts of the data, and `title` is ours.
