@@ -53,6 +53,8 @@ class Cell:
     """it needs a log with clicks"""
     directory: bool = False
     """it needs a directory of sites"""
+    engine: bool = False
+    """the machine of a stream method is run once more, to see what memory it takes"""
     timed: bool = False
     """its time is plotted: the method is run once before, so that compiling does not count"""
 
@@ -168,11 +170,17 @@ class Paper:
     """for generated logs"""
     generated: Mapping[str, Any] = field(default_factory=dict)
     """further settings of the generator"""
+    generated_users: int | None = None
+    """users of a generated log, where one of the paper's size would take days; None = as many as the paper's"""
     directory: bool = False
     """some of its cells look sites up in a directory"""
     absent: tuple[Absent, ...] = ()
     parts: Mapping[str, Callable[[Workbench], QueryLog]] = field(default_factory=dict)
     """parts of the log of a draw on which cells may run"""
+    prepare: Callable[[QueryLog], QueryLog] | None = None
+    """what is done to the log of each draw before anything else"""
+    derive: Callable[[Results], None] | None = None
+    """adds values that follow from those of several cells"""
     log_was: str = ""
     """what the paper's log was"""
 
