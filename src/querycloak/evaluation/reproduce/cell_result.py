@@ -58,7 +58,8 @@ def _lacking(bench: Workbench, cell: Cell) -> str | None:
 
 
 def _scores(bench: Workbench, cell: Cell, seed: int, *, warm: bool) -> dict[str, float]:
-    settings = as_in_paper(cell.method) | dict(cell.settings)
+    computed = {name: value(bench) for name, value in cell.settings.items() if callable(value)}
+    settings = as_in_paper(cell.method) | cell.fixed | computed
     for need in find_method(cell.method).needs:
         getattr(bench, need, None)  # made before the clock starts: the paper's times do not count mapping
     if cell.timed and not warm:

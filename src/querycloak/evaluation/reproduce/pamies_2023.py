@@ -1,4 +1,4 @@
-"""Pàmies-Estrems and Garcia-Alfaro, On the self-adjustment of privacy safeguards for query log streams, 2023: Section 5.
+"""Pàmies-Estrems, Garcia-Alfaro: On the self-adjustment of privacy safeguards for query log streams, 2023: Section 5.
 
 The previous proposal (Pàmies-Estrems et al. 2020) is `fixed-depth`, the current one `self-adjusting`; de-anonymizers 1
 and 2 are the attackers `simple` and `full` of `stream-linkage`, who know k, the depth and the categories. The depth is
@@ -144,8 +144,9 @@ def _first(share: float) -> Callable[[Workbench], QueryLog]:
     return lambda bench: bench.log.take(np.arange(round(share * len(bench.log))))
 
 
-def by_time(log: QueryLog) -> QueryLog:
+def by_time(bench: Workbench) -> QueryLog:
     """Return the rows in the order of time, as a live stream has them; a log without times stays as it is."""
+    log = bench.log
     return log if log.time is None else log.take(np.argsort(log.time, kind="stable"))
 
 

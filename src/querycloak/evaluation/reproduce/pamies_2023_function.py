@@ -52,8 +52,8 @@ def _delay_stable(results: Results) -> Outcome:
     first = min(next(iter(lines.values())))
     return found_if(
         all(0.5 <= g <= 2 for g in growth.values()),
-        f"at the end {most:.2f} times what it was after {percent(first)} of the stream (depth {depth}, where it changes "
-        "most); found means between 0.5 and 2",
+        f"at the end {most:.2f} times what it was after {percent(first)} of the stream (depth {depth}, where it "
+        "changes most); found means between 0.5 and 2",
     )
 
 

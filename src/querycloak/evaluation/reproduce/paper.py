@@ -42,6 +42,7 @@ class Cell:
 
     method: str
     settings: Mapping[str, Any]
+    """a value may be a function of the log on its bench: a number that the paper takes from the data"""
     spots: tuple[Spot, ...]
     users: int | None = None
     """the first so many users of the draw; None = all of them"""
@@ -59,9 +60,14 @@ class Cell:
     """its time is plotted: the method is run once before, so that compiling does not count"""
 
     @property
+    def fixed(self) -> dict[str, Any]:
+        """The settings that do not depend on the log."""
+        return {name: value for name, value in self.settings.items() if not callable(value)}
+
+    @property
     def name(self) -> str:
         """Method, settings and part, in a few words."""
-        words = [self.method, *(f"{name} = {value}" for name, value in self.settings.items())]
+        words = [self.method, *(f"{name} = {value}" for name, value in self.fixed.items())]
         return ", ".join(
             [*words, *([self.part] if self.part else []), *([f"{self.users:,} users"] if self.users else [])]
         )
@@ -177,7 +183,7 @@ class Paper:
     absent: tuple[Absent, ...] = ()
     parts: Mapping[str, Callable[[Workbench], QueryLog]] = field(default_factory=dict)
     """parts of the log of a draw on which cells may run"""
-    prepare: Callable[[QueryLog], QueryLog] | None = None
+    prepare: Callable[[Workbench], QueryLog] | None = None
     """what is done to the log of each draw before anything else"""
     derive: Callable[[Results], None] | None = None
     """adds values that follow from those of several cells"""

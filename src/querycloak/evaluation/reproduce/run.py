@@ -191,11 +191,12 @@ def _identity(cell: Cell) -> list[Any]:
     """Return what makes a cell another run than others."""
     return [
         cell.method,
-        find_method(cell.method).settings.from_json(as_in_paper(cell.method) | dict(cell.settings)).to_json(),
+        find_method(cell.method).settings.from_json(as_in_paper(cell.method) | cell.fixed).to_json(),
         cell.users,
         cell.part,
         cell.measures,
         cell.attacks,
+        sorted(cell.settings),
         cell.timed,
         cell.engine,
     ]
