@@ -198,7 +198,7 @@ def _identity(cell: Cell) -> list[Any]:
         cell.part,
         cell.measures,
         cell.attacks,
-        sorted(cell.settings),
+        sorted(set(cell.settings) - set(cell.fixed)),
         cell.timed,
         cell.engine,
     ]
