@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from querycloak.evaluation.check import ReleaseCheck
     from querycloak.evaluation.comparison import Comparison
     from querycloak.evaluation.limits import Limits
+    from querycloak.evaluation.reproduce.run import Reproduction
     from querycloak.generator.generated_log import GeneratedLog
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.resolver import Resolver, TableResolver
@@ -80,6 +81,7 @@ __all__ = [
     "read_log",
     "read_release",
     "read_truth",
+    "reproduce",
     "verify",
     "write_generated",
     "write_log",
@@ -153,7 +155,8 @@ def anonymize(
         transactions='sets', choose=None, leftovers='all', lcg=None, refine=None, passes=4, as_in_paper=False
     partition: k=5, output_form='users', prune=None
     semantic-dp: epsilon=1.0, shape='user', rows_per_user=20, criterion='sqc1', domain='all', topics='paper',
-        per_user_queries=None, epsilon_for='user', epsilon_times=1, rebuild='label', ledger=None, ledger_log=None
+        per_user_queries=None, epsilon_for='user', epsilon_times=1, weights='calibrated', rebuild='label',
+        ledger=None, ledger_log=None
     histogram-dp: epsilon=1.0, per_user_queries=100, domain='topics', topics='paper', sensitivity='replace',
         ledger=None, ledger_log=None
     frequent-queries: epsilon=2.302585092994046, delta=1e-05, choose='sips', items='queries', clicks=False,
@@ -345,6 +348,51 @@ def check(
     )
     if output is not None:
         write_check_page(found, Path(output))
+    return found
+
+
+@_checked
+def reproduce(
+    paper: str,
+    log: QueryLog | None = None,
+    *,
+    output: str | PathLike[str],
+    users: int | None = None,
+    draws: int | None = None,
+    quick: bool = False,
+    seed: int = 1,
+    repeat: str = "",
+    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    directory: SiteDirectory | None = None,
+    resolver: Resolver | None = None,
+    progress: Progress = QUIET,
+) -> Reproduction:
+    """Repeat the experiments of a paper on a log, and say which of its findings are found there.
+
+    Without a log, one like the paper's is generated for every draw. `users` (default: as many as the paper had, or as
+    the log has) and `quick` make it smaller; `draws` is how often everything is run. The folder `output` gets
+    `reproduction.html`, a picture per figure, `results.csv`, and every finished run, so that the same call continues
+    after an interruption. These are experiments with known seeds: no release is written, and nothing of it is for
+    publishing.
+    """
+    from querycloak.evaluation.reproduce.papers import find_paper
+    from querycloak.evaluation.reproduce.run import reproduce as run
+    from querycloak.evaluation.reproduce.source import sampled
+    from querycloak.report.reproduction import write_reproduction
+
+    chosen = find_paper(paper)
+    tree = load_taxonomy(taxonomy)
+    if users is None and quick:
+        users = chosen.quick_users if log is None else min(chosen.quick_users, len(log.users))
+    if log is None:
+        from querycloak.generator.draws import generated_logs
+
+        source = generated_logs(chosen, tree, users, progress)
+    else:
+        source = sampled(Workbench(log, tree, directory, resolver), chosen, users, _digest(directory, resolver))
+    folder = Path(output)
+    found = run(chosen, source, folder, draws=draws, seed=seed, quick=quick, repeat=repeat, progress=progress)
+    write_reproduction(found, folder)
     return found
 
 

@@ -21,6 +21,7 @@ from querycloak.cli import (
     measure,
     methods,
     policy,
+    reproduce,
     stream,
     verify,
 )
@@ -63,6 +64,7 @@ app.command("attack")(attack.attack)
 app.command("check")(check.check)
 app.command("measure")(measure.measure)
 app.command("compare", cls=CompareCommand)(compare.compare)
+app.command("reproduce")(reproduce.reproduce)
 app.command("audit", cls=AuditCommand)(audit.audit)
 app.command("verify")(verify.verify)
 app.command("map")(mapping.map_query)

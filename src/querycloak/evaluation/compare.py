@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from querycloak.evaluation.run import Run
     from querycloak.evaluation.workbench import Workbench
 
-__all__ = ["Plan", "compare", "plan_runs"]
+__all__ = ["Plan", "compare", "make_store", "plan_runs"]
 
 DEFAULT_TASKS: Final = ("popularity", "topics")
 """What a release is taken to be for where nobody says: every kind of release can do these."""
@@ -63,7 +63,7 @@ def compare(
         raise UserError("The log has one user: there is nobody to hide among.")
     check_tasks(tasks)
     check_room(log)
-    store = None if output is None else _store(output)
+    store = None if output is None else make_store(output, "runs")
     assessor = Assessor(bench, seed, progress)
     mark = content_digest(log).hex() + knowledge
     paths = [None if store is None else store / f"{_key(mark, plan, seed, bench)}.json" for plan in plans]
@@ -100,9 +100,9 @@ def _failed(run: Run) -> str:
     return "" if run.error is None else f", failed: {run.error}"
 
 
-def _store(output: Path) -> Path:
-    """Make the directory of finished runs."""
-    store = output / "runs"
+def make_store(output: Path, name: str) -> Path:
+    """Make the directory of what is finished, inside that of the output."""
+    store = output / name
     try:
         store.mkdir(parents=True, exist_ok=True)
     except OSError:
