@@ -67,8 +67,8 @@ def figures_of(bench: Workbench, method: str, seed: int, **settings: Any) -> dic
     begun = time.perf_counter()
     release = bench.anonymize(method, seed=seed, **settings)
     seconds = time.perf_counter() - begun
-    loss, srp = bench.measure(release, names=["information-loss", "srp"], seed=seed)
-    linked = bench.attack(release, names=["record-linkage"], seed=seed)[0]
+    loss, srp, one_for_one = bench.measure(release, names=["information-loss", "srp"], seed=seed)
+    linked, everybody = bench.attack(release, names=["record-linkage"], seed=seed)
     return {
         "method": method,
         **settings,
@@ -79,8 +79,9 @@ def figures_of(bench: Workbench, method: str, seed: int, **settings: Any) -> dic
         "clusters": loss.details["clusters"],
         "L80": loss.details.get("with 80 clusters"),
         "RL": 100 * linked.rate,
+        "RL, all users": 100 * everybody.rate,
         "srp": [100 * srp.details[f"level {level}"] for level in range(1, 6)],
-        "srp one for one": [100 * srp.details[f"level {level}, one for one"] for level in range(1, 6)],
+        "srp one for one": [100 * one_for_one.details[f"level {level}"] for level in range(1, 6)],
         "figures": release.statement.figures,
     }
 

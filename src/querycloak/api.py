@@ -5,8 +5,8 @@
 >>> release = qc.anonymize(log, "sweep", min_query_users=2, seed=7)
 >>> release
 LogRelease(sweep, 2 rows)
->>> [round(result.rate, 2) for result in qc.attack(log, release, names=["record-linkage"])]
-[0.5]
+>>> {result.attack: round(result.rate, 2) for result in qc.attack(log, release, names=["record-linkage"])}
+{'record-linkage': 0.5, 'record-linkage, all users': 0.33}
 
 A keyword that a function does not take is refused with the nearest one:
 

@@ -36,10 +36,16 @@ def test_srp_equals_the_reference(drawn, level) -> None:
     concept = np.array([c for cs in original for c in cs], dtype=np.int32)
     concepts = ConceptLog(np.arange(len(log)), log.user, log.query, concept)
     release = release_of(log, [[f"query {c}" for c in cs] for cs in published], list(range(len(original))))
-    found = srp(log, release, Randomness(0), concepts=concepts, taxonomy=taxonomy, levels=level)[0]
-    there, once = reference_srp(taxonomy, original, published, level)
-    assert found.details[f"level {level}"] == pytest.approx(there)
-    assert found.details[f"level {level}, one for one"] == pytest.approx(once)
+    found = srp(log, release, Randomness(0), concepts=concepts, taxonomy=taxonomy, levels=level)
+    expected = {at: reference_srp(taxonomy, original, published, at) for at in range(1, level + 1)}
+    expected = {f"level {at}": both for at, both in expected.items() if both is not None}
+    if not expected:
+        assert found == []
+        return
+    assert [score.measure for score in found] == ["semantics that remain", "semantics that remain, one for one"]
+    for which, score in enumerate(found):
+        assert score.details == pytest.approx({name: both[which] for name, both in expected.items()})
+        assert score.value == pytest.approx(np.mean([both[which] for both in expected.values()]))
 
 
 def test_a_query_has_the_category_of_the_site_it_led_to_most_often() -> None:
@@ -47,11 +53,35 @@ def test_a_query_has_the_category_of_the_site_it_led_to_most_often() -> None:
     urls = ["http://tea.example/", "http://tea.example/", "http://car.example/", "http://car.example/"]
     log = QueryLog.of(["a", "a", "a", "b"], ["x", "x", "x", "y"], urls=urls)
     release = release_of(log, [["y"], ["x", "x"]], [0, 1])
-    found = qc.measure(log, release, names=["srp"], directory=sites)[0]
-    assert found.details["level 1"] == 0  # a asked for tea, and is published with cars; b the other way round
+    lenient, strict = qc.measure(log, release, names=["srp"], directory=sites)
+    assert lenient.details["level 1"] == 0  # a asked for tea, and is published with cars; b the other way round
     release = release_of(log, [["x"], ["y"]], [0, 1])
-    found = qc.measure(log, release, names=["srp"], directory=sites)[0]
-    assert found.details["level 1"] == 1
-    assert found.details["level 1, one for one"] == 0.5
-    assert found.details["level 2"] == 1
-    assert found.details["level 3"] == 0
+    lenient, strict = qc.measure(log, release, names=["srp"], directory=sites)
+    assert lenient.details == {"level 1": 1, "level 2": 1}
+    assert strict.details == {"level 1": 0.5, "level 2": pytest.approx(1 / 3)}
+
+
+def test_an_unchanged_log_keeps_everything_with_a_directory_of_one_level() -> None:
+    """Levels that the directory does not have are no loss: before, they counted as 0, and this was 0.2."""
+    sites = SiteDirectory.of(["tea.example", "car.example"], ["Top/Tea", "Top/Cars"])
+    log = QueryLog.of(["a", "b"], ["x", "y"], urls=["http://tea.example/", "http://car.example/"])
+    for score in qc.measure(log, release_of(log, [["x"], ["y"]], [0, 1]), names=["srp"], directory=sites):
+        assert score.value == 1
+        assert list(score.details) == ["level 1"]
+
+
+def test_without_any_category_there_is_nothing_to_measure() -> None:
+    sites = SiteDirectory.of(["tea.example"], ["Top/Tea"])
+    log = QueryLog.of(["a"], ["x"], urls=["http://other.example/"])
+    assert qc.measure(log, release_of(log, [["x"]], [0]), names=["srp"], directory=sites) == []
+
+
+def test_a_published_query_answers_for_one_original_query_of_its_user() -> None:
+    """Strict: the bags of a user are intersected, level by level; another user's published queries do not help."""
+    sites = SiteDirectory.of(["tea.example", "car.example"], ["Top/Tea", "Top/Cars"])
+    urls = ["http://tea.example/"] * 3 + ["http://car.example/"] * 2
+    log = QueryLog.of(["a", "a", "a", "a", "b"], ["x", "x", "x", "y", "y"], urls=urls)
+    release = release_of(log, [["x"], ["x", "x", "x", "y"]], [0, 1])
+    lenient, strict = qc.measure(log, release, names=["srp"], directory=sites)
+    assert lenient.value == pytest.approx(4 / 5)  # three of tea for a, one of cars for b
+    assert strict.value == pytest.approx(2 / 5)  # one of each

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from mutation.accountant_faults import ACCOUNTANT
 from mutation.audit_faults import AUDIT
+from mutation.category_faults import CATEGORIES
 from mutation.claiming_faults import CLAIMING
 from mutation.class_faults import CLASSES
 from mutation.column_faults import COLUMNS
@@ -506,6 +507,7 @@ FAULTS: list[Fault] = [
     *COLUMNS,
     *PHRASES,
     *LAST_STEP,
+    *CATEGORIES,
     *POLICY,
     *SEMANTIC_DP,
     *AUDIT,

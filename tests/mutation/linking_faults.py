@@ -15,6 +15,13 @@ LINKING = [
         "attacks/test_relink.py::test_groups_of_k_give_exactly_one_in_k_and_the_group_is_found",
     ),
     fault(
+        "record linkage: who was emptied is no user",
+        "attacks/record_linkage.py",
+        "np.append(found, np.zeros(removed))",
+        "found",
+        "attacks/test_record_linkage.py::test_who_is_left_without_queries_counts_among_all_users",
+    ),
+    fault(
         "linking: people who are not published are targets",
         "attacks/targets.py",
         "enough & owner.is_published",

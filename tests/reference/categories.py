@@ -32,8 +32,8 @@ def group(records: list[list[set[int]]], k: int) -> list[list[int]]:
     return [*groups, left]
 
 
-def srp(taxonomy, original: list[list[int]], published: list[list[int]], level: int) -> tuple[float, float]:
-    """Both readings: a category that is there at all; one for one."""
+def srp(taxonomy, original: list[list[int]], published: list[list[int]], level: int) -> tuple[float, float] | None:
+    """Both readings: a category that is there at all; one for one. None where nobody asked for a category so deep."""
 
     def cut(categories) -> Counter:
         return Counter(a for c in categories for a in taxonomy.ancestors(c) if taxonomy.depth[a] == level)
@@ -44,4 +44,4 @@ def srp(taxonomy, original: list[list[int]], published: list[list[int]], level: 
         total += a.total()
         there += sum(n for c, n in a.items() if c in b)
         once += (a & b).total()
-    return there / max(total, 1), once / max(total, 1)
+    return (there / total, once / total) if total else None

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from querycloak.attacks.published_ids import PublishedIds
     from querycloak.releases.release import Release
 
-__all__ = ["NOTHING", "baseline_of", "difference", "guessing", "link_result", "mean_guess", "rated_result", "result_of"]
+__all__ = [
+    "NOTHING",
+    "About",
+    "baseline_of",
+    "difference",
+    "guessing",
+    "link_result",
+    "mean_guess",
+    "rated_result",
+    "result_of",
+]
 
 Float64s = npt.NDArray[np.float64]
 Interval = tuple[float, float, float]

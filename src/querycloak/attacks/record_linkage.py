@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from querycloak.arrays.ragged import CountedRows
 from querycloak.attacks._linkage_kernels import link
-from querycloak.attacks.interval import guessing, result_of
+from querycloak.attacks.interval import About, guessing, mean_guess, result_of
+from querycloak.logs.query_log import NO_CODE
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -28,12 +29,17 @@ def record_linkage(
     release: Release,
     random: Randomness,  # noqa: ARG001 - all attacks are called alike
     progress: Progress = QUIET,
-) -> AttackResult:
+) -> list[AttackResult]:
     """Link every published user to original users by the number of queries in common (Batet et al. 2013, eq. 10).
 
     G is the set of original users at the maximum, all of them where nothing is in common; the chance of a right link is
     1 / |G| if the right user is in G, else 0. Queries are compared as texts, with multiplicity; further clicks of a
     query event are not counted.
+
+    Two rates. Over the published users: how many of those who are there are found. Over all m users of the log (`all
+    users`): RL as eq. 10 has it, where a user all of whose queries were removed cannot be linked and counts as 0; a
+    method that empties many users looks better by it. A person with several published ids has the mean of their
+    chances.
 
     In a release where groups of at least k users share their bag, all members of a group have the same G, so their
     chances add up to at most 1: the rate cannot pass 1 / k.
@@ -52,18 +58,39 @@ def record_linkage(
         "mean queries in common with the linked": float(most.mean()) if len(most) else 0.0,
         "mean users linked": float(linked.mean()) if len(linked) else 0.0,
     }
-    return result_of(
-        "record-linkage",
-        chance,
-        release,
-        question="linkability",
-        risk="link",
-        knows="the whole log in clear",
-        unit="published id",
-        baseline=guessing(len(log.users)),
-        bounded=True,
-        details=details,
-    )
+    found = _mean_of_person(chance, release.truth.user, len(log.users))
+    removed = len(np.unique(log.user)) - len(found)
+    about: About = {
+        "question": "linkability",
+        "risk": "link",
+        "knows": "the whole log in clear",
+        "unit": "published id",
+        "baseline": guessing(len(log.users)),
+        "bounded": True,
+        "details": details,
+    }
+    blind = np.repeat([about["baseline"].rate, 0.0], [len(found), removed])  # who is not published is not found blindly
+    everybody: About = {
+        **about,
+        "unit": "person",
+        "baseline": mean_guess(blind),
+        "details": {"people not published": float(removed)},
+    }
+    return [
+        result_of("record-linkage", chance, release, **about),
+        result_of("record-linkage, all users", np.append(found, np.zeros(removed)), release, **everybody),
+    ]
+
+
+def _mean_of_person(
+    chance: npt.NDArray[np.float64], person: npt.NDArray[np.int32], users: int
+) -> npt.NDArray[np.float64]:
+    """Return the mean chance over the published ids of each person who has any: float64[people published]."""
+    named = person != NO_CODE  # an id may stand for nobody
+    ids = np.bincount(person[named], minlength=users)
+    total = np.bincount(person[named], weights=chance[named], minlength=users)
+    mean: npt.NDArray[np.float64] = total[ids > 0] / ids[ids > 0]
+    return mean
 
 
 def _codes_in(words: pl.Series, vocabulary: pl.Series) -> npt.NDArray[np.int32]:

@@ -28,7 +28,7 @@ MEASURES: Final = Catalog(
         ),
         _check(
             "measures/srp",
-            "share of queries whose category remains in the user's published log",
+            "share of queries whose category remains in the user's published log; the same one for one",
             ("log",),
             "concepts",
             "taxonomy",

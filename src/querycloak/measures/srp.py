@@ -42,15 +42,23 @@ def srp(
     resolver: Resolver | None = None,
     levels: int = LEVELS,
 ) -> list[Score]:
-    """Measure SRP at the levels 1 .. `levels` of the directory (Erola and Castellà-Roca, eq. 3).
+    """Measure SRP at the levels 1 .. `levels` of the directory (Erola and Castellà-Roca, eq. 3), in two readings.
 
-    Of the query events of all users whose category reaches level l, it is the share whose category, cut to level l,
-    also occurs in the log published for the same user; both count with multiplicity. The paper's wording also allows a
-    bag intersection, where a published query answers for one original query: the details "one for one". A release has
-    no URLs, so a query text has one category: the most frequent of its events in the log (ties: the first in the
-    directory). Without a directory, the category is the first concept of the text. Labels that a release publishes in
-    the place of queries are passed over. The score is the mean over the levels; without the release's truth there is
-    none.
+    Of the query events of all users whose category reaches level l (χ), it is the share ρ / χ that remains in the log
+    published for the same user. The paper's words for ρ, "queries of each category that appears in the original log and
+    in the centroid", allow two counts:
+
+    - "semantics that remain": all original queries whose category, cut to level l, is published for the user at all.
+      One published query answers for any number of original ones, so a long published log of any group has nearly
+      every category, and groups by likeness cannot be told from random ones;
+    - "semantics that remain, one for one": each published query answers for one original query of its user at most, the
+      intersection of two bags per user and level.
+
+    A score is the mean over the levels that have a query: a directory of one level has nothing to lose at the others. A
+    release has no URLs, so a query text has one category: the most frequent of its events in the log (ties: the first
+    in the directory). Without a directory, the category is the first concept of the text. Labels that a release
+    publishes in the place of queries are passed over. Without the release's truth, or without any query that has a
+    category, there is no score.
     """
     if release.truth is None:
         return []
@@ -63,17 +71,25 @@ def srp(
     user = log.user[log.event]
     published = _of_text(release.log.queries, log.queries, of_query)[release.log.query]
     owner = release.truth.user[release.log.user]
-    details: dict[str, float] = {}
+    lenient: dict[str, float] = {}
+    strict: dict[str, float] = {}
     for level in range(1, levels + 1):
         original = _count(user, _cut(asked, tree, level), len(tree))
+        total = int(original[1].sum())
+        if total == 0:
+            continue
         remaining = _count(owner, _cut(published, tree, level), len(tree))
         at = np.searchsorted(remaining[0], original[0])
         there = np.append(remaining[0], -1)[at] == original[0]
         both = np.minimum(np.append(remaining[1], 0)[at], original[1])[there]
-        details[f"level {level}"] = float(original[1][there].sum() / max(original[1].sum(), 1))
-        details[f"level {level}, one for one"] = float(both.sum() / max(original[1].sum(), 1))
-    value = float(np.mean([details[f"level {level}"] for level in range(1, levels + 1)]))
-    return [Score(measure="semantics that remain", value=value, better="higher", details=details)]
+        lenient[f"level {level}"] = float(original[1][there].sum() / total)
+        strict[f"level {level}"] = float(both.sum() / total)
+    readings = {"semantics that remain": lenient, "semantics that remain, one for one": strict}
+    return [
+        Score(measure=name, value=float(np.mean(list(by_level.values()))), better="higher", details=by_level)
+        for name, by_level in readings.items()
+        if by_level
+    ]
 
 
 def _count(user: Int32s, category: Int32s, width: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
