@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from querycloak.catalog import method as find_method
 from querycloak.errors import UserError
+from querycloak.knowledge.directory import SiteDirectory
 
 if TYPE_CHECKING:
     from querycloak.evaluation.reproduce.paper import Cell
@@ -58,13 +59,15 @@ def _lacking(bench: Workbench, cell: Cell) -> str | None:
 
 def _scores(bench: Workbench, cell: Cell, seed: int, *, warm: bool) -> dict[str, float]:
     settings = as_in_paper(cell.method) | dict(cell.settings)
+    maker = _blind(bench) if cell.blind else bench
     for need in find_method(cell.method).needs:
-        getattr(bench, need, None)  # made before the clock starts: the paper's times do not count mapping
+        getattr(maker, need, None)  # made before the clock starts: the paper's times do not count mapping
     if cell.timed and not warm:
-        bench.anonymize(cell.method, seed=seed, **settings)
+        maker.anonymize(cell.method, seed=seed, **settings)
     started = time.perf_counter()
-    release = bench.anonymize(cell.method, seed=seed, **settings)
+    release = maker.anonymize(cell.method, seed=seed, **settings)
     values = {"seconds": time.perf_counter() - started, "rows": float(len(bench.log))}
+    values |= {f"statement: {name}": value for name, value in release.statement.figures.items()}
     if cell.measures:
         for score in bench.measure(release, cell.measures, seed):
             values[score.measure] = score.value
@@ -74,6 +77,13 @@ def _scores(bench: Workbench, cell: Cell, seed: int, *, warm: bool) -> dict[str,
             values[found.attack] = found.rate
             values |= {f"{found.attack}: {name}": value for name, value in found.details.items()}
     return values
+
+
+def _blind(bench: Workbench) -> Workbench:
+    """Return a bench of the same log whose sites are all in one category."""
+    assert bench.directory is not None
+    sites = bench.directory.sites["site"]
+    return replace(bench, directory=SiteDirectory.of(sites, ["Top/All"] * len(sites)))
 
 
 def cell_to_json(result: CellResult) -> str:

@@ -53,13 +53,19 @@ class Cell:
     """it needs a log with clicks"""
     directory: bool = False
     """it needs a directory of sites"""
+    blind: bool = False
+    """the method sees all sites in one category: it groups users in the order of the log, the control of its groups"""
     timed: bool = False
     """its time is plotted: the method is run once before, so that compiling does not count"""
 
     @property
     def name(self) -> str:
         """Method, settings and part, in a few words."""
-        words = [self.method, *(f"{name} = {value}" for name, value in self.settings.items())]
+        words = [
+            self.method,
+            *(["blind"] if self.blind else []),
+            *(f"{name} = {value}" for name, value in self.settings.items()),
+        ]
         return ", ".join(
             [*words, *([self.part] if self.part else []), *([f"{self.users:,} users"] if self.users else [])]
         )

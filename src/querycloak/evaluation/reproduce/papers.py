@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["PAPERS", "find_paper"]
 
 PAPERS: Final = {
+    "erola-castella": "erola_castella",
     "milani-fard-2010": "milani_fard_2010",
 }
 """name → file in this folder, which holds the `Paper` as PAPER"""

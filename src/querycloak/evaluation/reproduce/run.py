@@ -190,6 +190,7 @@ def _identity(cell: Cell) -> list[Any]:
         find_method(cell.method).settings.from_json(as_in_paper(cell.method) | dict(cell.settings)).to_json(),
         cell.users,
         cell.part,
+        cell.blind,
         cell.measures,
         cell.attacks,
         cell.timed,
