@@ -29,7 +29,7 @@ from querycloak.distances.user_concepts import user_concepts
 from querycloak.generator.generated_log import generate
 from querycloak.generator.settings import Generate
 from querycloak.measures.information_loss import information_loss
-from querycloak.methods.microaggregation._category_groups import group_by_categories, user_categories
+from querycloak.methods.microaggregation._category_groups import EventUnits, group_by_categories, user_categories
 from querycloak.methods.microaggregation._group_settings import MdavSettings
 from querycloak.methods.microaggregation._grouping import group_bags
 from querycloak.methods.microaggregation._last_step import Asked, draw_entries
@@ -154,11 +154,14 @@ def by_urls():
     print("\ngrouping 10,000 users by categories (Algorithm 2), k = 5")
     taxonomy = qc.load_taxonomy()
     known = generate(Generate(users=10_000, queries=300_000, clicks=False), taxonomy, Randomness(1)).concepts.known()
-    categories = user_categories(known.user, known.concept, 10_000, taxonomy, 5)
-    group_by_categories(user_categories(known.user[:999], known.concept[:999], 10_000, taxonomy, 5), K)
-    with Clock() as clock:
-        group_by_categories(categories, K)
-    print(f"  {clock}, {len(categories.category) / 10_000:.0f} categories a user")
+    units = EventUnits(known.row, known.user, known.concept)
+    few = EventUnits(*(column[:999] for column in units))
+    for similarity in ("bags", "sets"):
+        categories = user_categories(units, 10_000, taxonomy, 5, similarity)
+        group_by_categories(user_categories(few, 10_000, taxonomy, 5, similarity), K)
+        with Clock() as clock:
+            group_by_categories(categories, K)
+        print(f"  {similarity}: {clock}, {len(categories.by_user.values) / 10_000:.0f} categories a user")
 
 
 def last_step():

@@ -10,9 +10,11 @@ from strategies import taxonomies
 
 import querycloak as qc
 from querycloak.knowledge.directory import SiteDirectory
+from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.logs.query_log import QueryLog
 from querycloak.mapping.concept_log import ConceptLog
 from querycloak.measures.srp import srp
+from querycloak.methods.microaggregation._category_groups import EventUnits, group_by_categories, user_categories
 from querycloak.randomness import Randomness
 
 
@@ -85,3 +87,30 @@ def test_a_published_query_answers_for_one_original_query_of_its_user() -> None:
     lenient, strict = qc.measure(log, release, names=["srp"], directory=sites)
     assert lenient.value == pytest.approx(4 / 5)  # three of tea for a, one of cars for b
     assert strict.value == pytest.approx(2 / 5)  # one of each
+
+
+def test_one_for_one_tells_groups_of_like_users_from_random_ones() -> None:
+    """The looser count cannot: a group's log has nearly every category, whoever is in the group."""
+    taxonomy = Taxonomy.from_parents([-1, *[0] * 8], [["top"], *([f"topic {t}"] for t in range(8))])
+    rng = np.random.default_rng(0)
+    interests = rng.dirichlet(np.full(8, 0.3), size=120)  # each has one or two main topics, and asks for all
+    asked = [rng.choice(8, 60, p=0.3 / 8 + 0.7 * interest) + 1 for interest in interests]
+    log = QueryLog.of([f"u{u}" for u in range(120) for _ in range(60)], [f"query {c}" for cs in asked for c in cs])
+    concept = np.concatenate(asked).astype(np.int32)
+    concepts = ConceptLog(np.arange(len(log)), log.user, log.query, concept)
+
+    def kept(group):
+        published = []
+        for u in range(120):
+            members = np.concatenate([asked[v] for v in np.flatnonzero(group == group[u])])
+            draw = np.random.default_rng(int(group[u])).choice(members, 60, replace=False)
+            published.append([f"query {c}" for c in draw])
+        release = release_of(log, published, list(range(120)))
+        return [s.value for s in srp(log, release, Randomness(0), concepts=concepts, taxonomy=taxonomy)]
+
+    units = EventUnits(np.arange(len(log)), log.user, concept)
+    bags, sets = (group_by_categories(user_categories(units, 120, taxonomy, 1, s), 5) for s in ("bags", "sets"))
+    by_bags, by_sets, at_random = kept(bags), kept(sets), kept(rng.permutation(bags))
+    assert max(by_bags[0], by_sets[0], at_random[0]) - min(by_bags[0], by_sets[0], at_random[0]) < 0.02
+    assert by_bags[1] > at_random[1] + 0.05  # 0.75 against 0.64
+    assert by_bags[1] > by_sets[1] + 0.05

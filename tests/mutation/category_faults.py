@@ -8,6 +8,8 @@ __all__ = ["CATEGORIES"]
 
 SRP = "measures/srp.py"
 SRP_TESTS = "measures/test_srp.py"
+MICRO = "methods/microaggregation"
+GROUP_TESTS = f"{MICRO}/test_category_groups.py"
 
 CATEGORIES: list[Fault] = [
     fault(
@@ -23,5 +25,33 @@ CATEGORIES: list[Fault] = [
         "        if total == 0:\n            continue\n",
         "        total = max(total, 1)\n",
         f"{SRP_TESTS}::test_an_unchanged_log_keeps_everything_with_a_directory_of_one_level",
+    ),
+    fault(
+        "odp sim: all who have a category share it alike",
+        f"{MICRO}/_category_kernels.py",
+        "min(own, post_count[i])",
+        "1",
+        f"{GROUP_TESTS}::test_users_who_have_all_categories_are_told_apart_by_how_often",
+    ),
+    fault(
+        "odp sim: a joined record does not add up",
+        f"{MICRO}/_category_groups.py",
+        "record[categories] += counts",
+        "record[categories] = np.maximum(before, counts)",
+        f"{GROUP_TESTS}::test_many_users_equal_algorithm_2",
+    ),
+    fault(
+        "odp sim: a query counts for each of its words",
+        f"{MICRO}/_category_groups.py",
+        "np.unique(np.concatenate([empty, *found]))",
+        "np.concatenate([empty, *found])",
+        f"{GROUP_TESTS}::test_a_category_counts_once_for_a_query_with_several_words_in_it",
+    ),
+    fault(
+        "odp sim: sets are the default",
+        f"{MICRO}/_category_release.py",
+        '"sets" if self.as_in_paper else "bags"',
+        '"sets"',
+        f"{GROUP_TESTS}::test_users_are_compared_by_bags_and_by_sets_as_in_the_paper",
     ),
 ]

@@ -1,22 +1,30 @@
-"""Algorithm 2 of url-microaggregation, and SRP, with sets and loops."""
+"""Algorithm 2 of url-microaggregation, and SRP, with counters and loops."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 
-def at_levels(taxonomy, categories, levels) -> list[set[int]]:
-    """C_l(u) for l = 1 .. levels."""
-    above = [taxonomy.ancestors(c) for c in categories]
-    return [{a for path in above for a in path if taxonomy.depth[a] == level} for level in range(1, levels + 1)]
+def at_levels(taxonomy, queries, levels, similarity) -> list[Counter]:
+    """C_l(u) for l = 1 .. levels, from the categories of each query: in how many queries a category is.
+
+    `sets`: whether it is in any.
+    """
+    found = [Counter() for _ in range(levels)]
+    for categories in queries:
+        above = {a for c in categories for a in taxonomy.ancestors(c)}
+        for a in above:
+            if 1 <= taxonomy.depth[a] <= levels:
+                found[taxonomy.depth[a] - 1][a] += 1
+    return found if similarity == "bags" else [Counter(set(level)) for level in found]
 
 
-def odp_sim(a: list[set[int]], b: list[set[int]]) -> int:
+def odp_sim(a: list[Counter], b: list[Counter]) -> int:
     """Eq. 1."""
-    return sum(len(x & y) for x, y in zip(a, b, strict=True))
+    return sum((x & y).total() for x, y in zip(a, b, strict=True))
 
 
-def group(records: list[list[set[int]]], k: int) -> list[list[int]]:
+def group(records: list[list[Counter]], k: int, similarity: str) -> list[list[int]]:
     left = list(range(len(records)))
     groups = []
     while len(left) > 2 * k - 1:
@@ -24,7 +32,9 @@ def group(records: list[list[set[int]]], k: int) -> list[list[int]]:
         _, i, j = max(pairs)
         members = [-i, -j]
         while len(members) < k:
-            joined = [set().union(*(records[m][level] for m in members)) for level in range(len(records[0]))]
+            joined = [sum((records[m][level] for m in members), Counter()) for level in range(len(records[0]))]
+            if similarity == "sets":
+                joined = [Counter(set(level)) for level in joined]
             rest = [u for u in left if u not in members]
             members.append(max(rest, key=lambda u: (odp_sim(joined, records[u]), -u)))
         groups.append(sorted(members))

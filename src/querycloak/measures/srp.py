@@ -44,9 +44,9 @@ def srp(
 ) -> list[Score]:
     """Measure SRP at the levels 1 .. `levels` of the directory (Erola and Castellà-Roca, eq. 3), in two readings.
 
-    Of the query events of all users whose category reaches level l (χ), it is the share ρ / χ that remains in the log
-    published for the same user. The paper's words for ρ, "queries of each category that appears in the original log and
-    in the centroid", allow two counts:
+    Of the query events of all users whose category reaches level l, it is the share that remains in the log published
+    for the same user. The paper counts the "queries of each category that appears in the original log and in the
+    centroid", which allows two counts:
 
     - "semantics that remain": all original queries whose category, cut to level l, is published for the user at all.
       One published query answers for any number of original ones, so a long published log of any group has nearly

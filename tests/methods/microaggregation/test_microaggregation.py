@@ -195,7 +195,9 @@ def test_queries_without_a_concept_take_part(name) -> None:
     if name == "semantic-microaggregation":
         assert release.statement.figures["queries without a concept"] == 8
     if name in {"url-microaggregation", "word-microaggregation"}:
-        assert release.statement.figures["queries without a category"] == 8
+        figures = release.statement.figures
+        assert (figures["queries"], figures["queries with a category"]) == (20, 12)
+        assert figures["queries without a category"] == 8
 
 
 def test_a_log_without_urls_says_that_a_resolver_can_help() -> None:
@@ -213,6 +215,8 @@ def test_a_log_without_a_directory_uses_its_own_categories_or_is_refused() -> No
     log = QueryLog.of(["a", "b", "c"], ["tea", "tea", "mate"], categories=["Top/Tea", "Top/Tea", None])
     release = qc.anonymize(log, "url-microaggregation", k=2, seed=1, as_in_paper=True)
     assert release.statement.figures["users left out, without a category"] == 1
+    assert release.statement.figures["queries with a category"] == 2
+    assert release.statement.figures["queries"] == 3
     with pytest.raises(InputError, match="--directory"):
         qc.anonymize(QueryLog.of(["a", "b"], ["x", "y"]), "url-microaggregation", k=2)
 

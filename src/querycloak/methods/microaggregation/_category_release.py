@@ -12,7 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.logs.query_log import NO_CODE
-from querycloak.methods.microaggregation._category_groups import UserOwn, group_by_categories, user_categories
+from querycloak.methods.microaggregation._category_groups import (
+    EventUnits,
+    UserOwn,
+    group_by_categories,
+    user_categories,
+)
 from querycloak.methods.microaggregation._group_release import GroupBags, release_groups, release_shared
 from querycloak.methods.microaggregation._group_settings import GroupSettings
 from querycloak.methods.microaggregation._grouping import refuse_too_few
@@ -37,6 +42,17 @@ class CategorySettings(GroupSettings):
     """What both methods ask."""
 
     levels: int = setting(5, "compare categories down to this level of the directory", minimum=1)
+    similarity: str | None = setting(
+        None,
+        "what two users share of a category: bags = as many queries as both have in it, sets = 1 where both have any",
+        choices=("bags", "sets"),
+        shown="bags; sets with as_in_paper",
+    )
+
+    def __post_init__(self) -> None:
+        if self.similarity is None:  # equation 1 calls the categories of a user a set
+            object.__setattr__(self, "similarity", "sets" if self.as_in_paper else "bags")
+        super().__post_init__()
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +96,11 @@ def release_by_categories(
     index = np.full(len(log.users), -1, dtype=np.int64)
     index[users] = np.arange(len(users))
     categories = user_categories(
-        index[log.user[units.row]],
-        units.category,
+        EventUnits(units.row, index[log.user[units.row]], units.category),
         len(users),
         units.taxonomy,
         settings.levels,
+        str(settings.similarity),
         UserOwn(user[alone], own[alone], others),
     )
     group = group_by_categories(categories, settings.k, progress)
@@ -98,7 +114,7 @@ def release_by_categories(
         users,
         group,
         shared,
-        figures={**_sizes(group), "queries without a category": len(alone)},
+        figures={**_sizes(group), **_resolved(log, units)},
         concepts=concepts,
         taxonomy=taxonomy,
     )
@@ -110,7 +126,8 @@ def _as_in_paper(
     """Publish random queries of each member, by quota |Q_u| / size; users without a category are left out."""
     users, user = np.unique(log.user[units.row], return_inverse=True)
     refuse_too_few(len(users), settings.k, "with a category")
-    categories = user_categories(user, units.category, len(users), units.taxonomy, settings.levels)
+    compared = EventUnits(units.row, user, units.category)
+    categories = user_categories(compared, len(users), units.taxonomy, settings.levels, str(settings.similarity))
     group = group_by_categories(categories, settings.k, progress)
 
     progress.start("writing the groups' logs")
@@ -131,6 +148,7 @@ def _as_in_paper(
         dropped={"user without a category": int(left_out.sum())},
         figures={
             **_sizes(group),
+            **_resolved(log, units),
             "users left out, without a category": len(np.unique(log.user)) - len(users),
         },
     )
@@ -140,6 +158,12 @@ def _sizes(group: npt.NDArray[np.int32]) -> dict[str, float]:
     """Return what the statement shows of the groups."""
     size = np.bincount(group)
     return {"groups": len(size), "smallest group": int(size.min()), "largest group": int(size.max())}
+
+
+def _resolved(log: QueryLog, units: Units) -> dict[str, float]:
+    """Count the query events that were found in the directory: the method promises k-anonymity, so counts are exact."""
+    events, found = int(log.event.sum()), len(np.unique(units.row))
+    return {"queries": events, "queries with a category": found, "queries without a category": events - found}
 
 
 def _drawn(
