@@ -370,7 +370,7 @@ def reproduce(
     if log is None:
         from querycloak.generator.draws import generated_logs
 
-        source = generated_logs(chosen, tree, chosen.users if users is None else users, progress)
+        source = generated_logs(chosen, tree, users, progress)
     else:
         source = sampled(Workbench(log, tree, directory, resolver), chosen, users, _digest(directory, resolver))
     folder = Path(output)

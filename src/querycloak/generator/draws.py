@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["generated_logs"]
 
 
-def generated_logs(paper: Paper, taxonomy: Taxonomy, users: int, progress: Progress = QUIET) -> Source:
+def generated_logs(paper: Paper, taxonomy: Taxonomy, users: int | None, progress: Progress = QUIET) -> Source:
     """Generate a log like that of the paper for each draw, with the seed of the draw."""
+    if users is None:
+        users = paper.users if paper.generated_users is None else paper.generated_users
     check_users(paper, users)
     queries = max(users, round(users * paper.queries_per_user))
     settings = Generate.from_json({**paper.generated, "users": users, "queries": queries})

@@ -29,10 +29,12 @@ if TYPE_CHECKING:
 
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["PAPER", "TOPIC_DEPTH", "Topics", "find_topic", "read_topics"]
+__all__ = ["PAPER", "PAPER_FINE", "TOPIC_DEPTH", "Topics", "find_topic", "read_topics"]
 
 PAPER = "paper"
 """Name of the topics that come with the package: those of Sánchez et al. (2018), for WordNet."""
+PAPER_FINE = "paper-fine"
+"""Name of the same topics with the 19 finer ones in the place of the four: domains as fine as profiles."""
 TOPIC_DEPTH: Final = 4
 """Depth of the concepts that are topics where none are named; WordNet's upper three levels say little."""
 
@@ -51,10 +53,13 @@ class Topics:
 
 
 def read_topics(source: str | PathLike[str], taxonomy: Taxonomy) -> Topics:
-    """Read a file of topics, or the ones named 'paper'; unknown and overlapping topics are refused by name."""
+    """Read a file of topics, or those named `paper` or `paper-fine`; unknown and overlapping ones are refused by name."""
     if str(source) == PAPER:
         text = files("querycloak.knowledge").joinpath("topics.txt").read_text("utf-8")
         return _parse(text, f"the topics {PAPER!r}", taxonomy)
+    if str(source) == PAPER_FINE:
+        fine = read_topics(PAPER, taxonomy).fine
+        return Topics(fine, fine)
     path = Path(source)
     try:
         text = path.read_text("utf-8-sig")

@@ -10,11 +10,12 @@ import msgspec
 
 from querycloak.catalog import method as find_method
 from querycloak.errors import UserError
+from querycloak.evaluation.workbench import Workbench
 from querycloak.knowledge.directory import SiteDirectory
+from querycloak.randomness import Randomness
 
 if TYPE_CHECKING:
     from querycloak.evaluation.reproduce.paper import Cell
-    from querycloak.evaluation.workbench import Workbench
 
 __all__ = ["CellResult", "as_in_paper", "cell_from_json", "cell_to_json", "run_cell"]
 
@@ -58,8 +59,9 @@ def _lacking(bench: Workbench, cell: Cell) -> str | None:
 
 
 def _scores(bench: Workbench, cell: Cell, seed: int, *, warm: bool) -> dict[str, float]:
-    settings = as_in_paper(cell.method) | dict(cell.settings)
     maker = _blind(bench) if cell.blind else bench
+    computed = {name: value(bench) for name, value in cell.settings.items() if callable(value)}
+    settings = as_in_paper(cell.method) | cell.fixed | computed
     for need in find_method(cell.method).needs:
         getattr(maker, need, None)  # made before the clock starts: the paper's times do not count mapping
     if cell.timed and not warm:
@@ -73,9 +75,16 @@ def _scores(bench: Workbench, cell: Cell, seed: int, *, warm: bool) -> dict[str,
             values[score.measure] = score.value
             values |= {f"{score.measure}: {name}": value for name, value in score.details.items()}
     if cell.attacks:
-        for found in bench.attack(release, cell.attacks, seed, rerun=False):
+        watch = _Stopwatch()
+        attacked = Workbench(bench.log, bench.taxonomy, bench.directory, bench.resolver, watch)
+        for found in attacked.attack(release, cell.attacks, seed, rerun=False):
             values[found.attack] = found.rate
             values |= {f"{found.attack}: {name}": value for name, value in found.details.items()}
+        values |= watch.laps
+    if cell.engine:
+        engine = bench.stream_engines(cell.method, settings["k"], settings["depth"], random=Randomness(seed))
+        engine.push_codes(bench.log.user, bench.paths("/").nodes(engine.tree))
+        values["engine bytes"] = float(engine.memory)
     return values
 
 
@@ -84,6 +93,28 @@ def _blind(bench: Workbench) -> Workbench:
     assert bench.directory is not None
     sites = bench.directory.sites["site"]
     return replace(bench, directory=SiteDirectory.of(sites, ["Top/All"] * len(sites)))
+
+
+class _Stopwatch:
+    """Hears when an attack finishes one of its attackers: `attack: stream linkage, seconds of 2`."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._step = ""
+        self._number = 0
+        self._at = 0.0
+
+    def start(self, step: str, total: int | None = None) -> None:  # noqa: ARG002 - as all progress is called
+        self._step, self._number, self._at = step, 0, time.perf_counter()
+
+    def advance(self, units: int = 1) -> None:  # noqa: ARG002
+        now = time.perf_counter()
+        self._number += 1
+        self.laps[f"{self._step}, seconds of {self._number}"] = now - self._at
+        self._at = now
+
+    def note(self, text: str) -> None:
+        pass
 
 
 def cell_to_json(result: CellResult) -> str:

@@ -1,10 +1,11 @@
 """Erola and Castellà-Roca, Microagregación semántica de registros de búsqueda (in Spanish): Section V.
 
 The paper's new method takes the category of a query from the site of its first search result; the method it improves on
-(Erola et al. 2010) from each of its words. Here the clicks of the log are the search results. SRP is the paper's only
-measure, and its words allow two counts: the figures of the paper have the lenient one, further figures the strict one,
-where a published query answers for one original query (`one for one`). The control is ours: the new method without
-knowledge of categories.
+(Erola et al. 2010) from each of its words. Here the clicks of the log are the search results, and queries without one
+that the directory lists are left out: the paper has a site for each. SRP is the paper's only measure, and its words
+allow two counts: the figures of the paper have the lenient one, further figures the strict one, where a published query
+answers for one original query (`one for one`). Two series are ours: ODPsim over bags, and the control, the new method
+without any knowledge of categories.
 
 Where the paper is silent: the k of its figures (our copy has no pictures), whether L limits the grouping or the measure
 (here both: users are grouped by levels 1 .. L, and SRP is that of level L; a further figure has one grouping and all
@@ -17,12 +18,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from querycloak.evaluation.reproduce.erola_castella_findings import FINDINGS, NEW, OLD, RANDOM, STRICT
+from querycloak.evaluation.reproduce.erola_castella_findings import BAGS, FINDINGS, NEW, OLD, RANDOM, STRICT
 from querycloak.evaluation.reproduce.paper import Absent, Axis, Cell, Figure, Paper, Scale, Spot
 from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.categories import query_categories
-from querycloak.methods.microaggregation._category_groups import group_by_categories, user_categories
+from querycloak.methods.microaggregation._category_groups import EventUnits, group_by_categories, user_categories
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,9 +41,9 @@ KS: Final = (2, 3, 5, 7, 10)
 LEVELS: Final = (1, 2, 3, 4, 5)
 LEAST_ALIKE: Final = 2 * KS[-1]
 """Two groups of the largest k"""
-MOST_ALIKE: Final = "the most similar users"
-METHODS: Final = {NEW: "url-microaggregation", OLD: "word-microaggregation"}
-SERIES: Final = (NEW, OLD, RANDOM)
+WITH_SITE, MOST_ALIKE = "queries with a site", "the most similar users"
+METHODS: Final = {NEW: "url-microaggregation", BAGS: "url-microaggregation", OLD: "word-microaggregation"}
+SERIES: Final = (NEW, OLD, BAGS, RANDOM)
 SIZES: Final = ("smallest group", "largest group")
 READINGS: Final = {"": "semantics that remain", STRICT: "semantics that remain, one for one"}
 """end of a figure's key → score"""
@@ -55,22 +57,40 @@ def read(measure: str, scores: Mapping[str, float]) -> float | None:
     return None if queries is None or found is None else found / queries
 
 
-def most_alike(bench: Workbench) -> QueryLog:
-    """Return the log of the most similar users: the first group of Algorithm 2, with as many users as its k.
+def with_site(bench: Workbench) -> QueryLog:
+    """Return the query events whose site the directory lists; all of the log where no site can be known.
 
-    Where there are no categories, it is the whole log: no run of it is possible then, and each says why.
+    No run is possible then, and each says why.
     """
-    log = bench.log
-    if bench.directory is None or (log.url is None and bench.resolver is None):
+    log, category = bench.log, _categories(bench)
+    return log if category is None else log.take(category[log.event_row] != NO_CODE)
+
+
+def most_alike(bench: Workbench) -> QueryLog:
+    """Return the log of the most similar users: the first group of Algorithm 2, with as many users as its k."""
+    bench = bench.part(with_site(bench))
+    log, category = bench.log, _categories(bench)
+    if category is None or bench.directory is None:
         return log
-    found = query_categories(log, bench.directory, bench.resolver)
-    listed = found.category != NO_CODE
-    users, user = np.unique(log.user[found.row[listed]], return_inverse=True)
-    size = min(max(LEAST_ALIKE, round(len(np.unique(log.user)) * ALIKE / USERS)), len(users))
-    categories = user_categories(user, found.category[listed], len(users), found.taxonomy, LEVELS[-1])
+    row = np.flatnonzero(log.event)
+    users, user = np.unique(log.user[row], return_inverse=True)
+    size = min(max(LEAST_ALIKE, round(len(users) * ALIKE / USERS)), len(users))
+    units = EventUnits(row, user, category[row])
+    categories = user_categories(units, len(users), bench.directory.taxonomy, LEVELS[-1], "sets")
     chosen = np.zeros(len(log.users), dtype=np.bool_)
     chosen[users[group_by_categories(categories, size) == 0]] = True
     return log.take(chosen[log.user])
+
+
+def _categories(bench: Workbench) -> npt.NDArray[np.int32] | None:
+    """Find the category of the query event that begins at each row: int32[n], -1 = none."""
+    log = bench.log
+    if bench.directory is None or (log.url is None and bench.resolver is None):
+        return None
+    found = query_categories(log, bench.directory, bench.resolver)
+    out = np.full(len(log), NO_CODE, dtype=np.int32)
+    out[found.row] = found.category
+    return out
 
 
 def cells(scale: Scale) -> list[Cell]:
@@ -80,11 +100,11 @@ def cells(scale: Scale) -> list[Cell]:
 
     def add(series: str, k: int, level: int, part: str, *spots: Spot) -> None:
         blind = series == RANDOM
-        attacked = not part and not blind and level == levels[-1]
+        attacked = part == WITH_SITE and series in (NEW, OLD) and level == levels[-1]
         out.append(
             Cell(
                 METHODS[NEW] if blind else METHODS[series],
-                {"k": k, "levels": level},
+                {"k": k, "levels": level, **({"similarity": "bags"} if series == BAGS else {})},
                 spots,
                 part=part,
                 measures=("srp",),
@@ -94,7 +114,7 @@ def cells(scale: Scale) -> list[Cell]:
             )
         )
 
-    for figure, part in (("fig-2", ""), ("fig-3", MOST_ALIKE)):
+    for figure, part in (("fig-2", WITH_SITE), ("fig-3", MOST_ALIKE)):
         for k in ks:
             add(RANDOM, k, 1, part, *(spot for level in levels for spot in _spots(figure, RANDOM, k, level)))
         for level in levels:
@@ -102,13 +122,13 @@ def cells(scale: Scale) -> list[Cell]:
                 for series in METHODS:
                     add(series, k, level, part, *_spots(figure, series, k, level))
     for k in ks:
-        add(RANDOM, k, 1, "", *_by_level(RANDOM, k, levels))
-        for series in METHODS:
+        add(RANDOM, k, 1, WITH_SITE, *_by_level(RANDOM, k, levels))
+        for series in (NEW, OLD):
             add(
                 series,
                 k,
                 levels[-1],
-                "",
+                WITH_SITE,
                 *_by_level(series, k, levels),
                 *(Spot("groups", size, k, f"statement: {size}", series) for size in SIZES),
                 Spot("linkage", series, k, "record-linkage"),
@@ -158,7 +178,7 @@ def _figures() -> tuple[Figure, ...]:
             "SRP at each level, users grouped by all levels",
             Axis("level"),
             srp,
-            SERIES,
+            (NEW, OLD, RANDOM),
             note="The other reading of the paper's L: the level of the measure alone.",
         ),
         Figure(
@@ -169,7 +189,7 @@ def _figures() -> tuple[Figure, ...]:
             Axis("share", percent=True),
             (NEW, OLD),
             kind="table",
-            note="Queries that nobody clicked have no site; the paper asked a search engine for each.",
+            note="Queries without a site are left out before; of the others, those with a word that names a category.",
         ),
         Figure(
             "groups",
@@ -200,10 +220,10 @@ PAPER: Final = Paper(
     users=USERS,
     least_users=100,
     quick_users=100,
-    queries_per_user=500,
+    queries_per_user=1_200,  # about 500 of them with a click
     generated={"spread": 0.1},
     directory=True,
-    parts={MOST_ALIKE: most_alike},
+    parts={WITH_SITE: with_site, MOST_ALIKE: most_alike},
     read=read,
     cells=cells,
     figures=_figures(),

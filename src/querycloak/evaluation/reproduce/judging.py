@@ -21,6 +21,7 @@ __all__ = [
     "falls",
     "found_if",
     "ordered",
+    "percent",
     "rank_correlation",
     "rises",
     "shares_below",
@@ -71,6 +72,15 @@ def with_unit(value: float, *, percent: bool = False) -> str:
     if percent:
         return f"{100 * value:.3g} %"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def percent(value: float) -> str:
+    """Write a share.
+
+    >>> percent(0.1234)
+    '12.3 %'
+    """
+    return with_unit(value, percent=True)
 
 
 def trend(line: Line, *, percent: bool = False) -> str:

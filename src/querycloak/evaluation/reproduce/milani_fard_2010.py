@@ -9,7 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from querycloak.evaluation.reproduce.cell_result import as_in_paper
-from querycloak.evaluation.reproduce.judging import all_below, falls, found_if, ordered, shares_below, trend, with_unit
+from querycloak.evaluation.reproduce.judging import (
+    all_below,
+    falls,
+    found_if,
+    ordered,
+    percent,
+    shares_below,
+    trend,
+    with_unit,
+)
 from querycloak.evaluation.reproduce.paper import (
     Absent,
     Axis,
@@ -119,7 +128,7 @@ def _up_to_30(results: Results) -> Outcome:
     least = min(cut.values())
     return found_if(
         most >= 0.25 and least > 0,
-        f"from {with_unit(least, percent=True)} to {with_unit(most, percent=True)} less, the most at {panel}, "
+        f"from {percent(least)} to {percent(most)} less, the most at {panel}, "
         f"k = {k:g}; found means 25 % or more somewhere, and less distortion everywhere",
     )
 
@@ -131,7 +140,7 @@ def _shrinks_with_k(results: Results) -> Outcome:
     for panel in panels:
         ks = sorted(k for p, k in cut if p == panel)
         ends.append((panel, cut[panel, ks[0]], cut[panel, ks[-1]]))
-    text = "; ".join(f"{p}: {with_unit(a, percent=True)} to {with_unit(b, percent=True)}" for p, a, b in ends)
+    text = "; ".join(f"{p}: {percent(a)} to {percent(b)}" for p, a, b in ends)
     return found_if(all(b < a for _, a, b in ends), f"gain from the smallest k to the largest: {text}")
 
 
@@ -140,14 +149,14 @@ def _shrinks_with_size(results: Results) -> Outcome:
     panels = results.panels("fig-3")  # from the smallest to the largest
     ks = sorted({k for _, k in cut})
     ends = [(k, cut[panels[0], k], cut[panels[-1], k]) for k in ks]
-    text = "; ".join(f"k = {k:g}: {with_unit(a, percent=True)} to {with_unit(b, percent=True)}" for k, a, b in ends)
+    text = "; ".join(f"k = {k:g}: {percent(a)} to {percent(b)}" for k, a, b in ends)
     return found_if(all(b < a for _, a, b in ends), f"gain from {panels[0]} to {panels[-1]}: {text}")
 
 
 def _little_between_clumps(results: Results) -> Outcome:
     gaps = [abs(b - a) / a for _, _, a, b in shares_below(results, "fig-3", CLUMP1, CLUMP2)]
     most = max(gaps)
-    return found_if(most < 0.05, f"at most {with_unit(most, percent=True)} apart; found means less than 5 %")
+    return found_if(most < 0.05, f"at most {percent(most)} apart; found means less than 5 %")
 
 
 def _longer(results: Results) -> Outcome:
@@ -174,7 +183,7 @@ def _ten_is_good(results: Results) -> Outcome:
     line = results.line("fig-6", CLUMP1)
     best = min(point.mean for point in line.values())
     above = line[10].mean / best - 1
-    return found_if(above <= 0.02, f"{with_unit(above, percent=True)} above the best of all r; found means at most 2 %")
+    return found_if(above <= 0.02, f"{percent(above)} above the best of all r; found means at most 2 %")
 
 
 def _linear(results: Results) -> Outcome:

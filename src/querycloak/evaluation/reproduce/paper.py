@@ -42,6 +42,7 @@ class Cell:
 
     method: str
     settings: Mapping[str, Any]
+    """a value may be a function of the log on its bench: a number that the paper takes from the data"""
     spots: tuple[Spot, ...]
     users: int | None = None
     """the first so many users of the draw; None = all of them"""
@@ -55,8 +56,15 @@ class Cell:
     """it needs a directory of sites"""
     blind: bool = False
     """the method sees all sites in one category: it groups users in the order of the log, the control of its groups"""
+    engine: bool = False
+    """the machine of a stream method is run once more, to see what memory it takes"""
     timed: bool = False
     """its time is plotted: the method is run once before, so that compiling does not count"""
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """The settings that do not depend on the log."""
+        return {name: value for name, value in self.settings.items() if not callable(value)}
 
     @property
     def name(self) -> str:
@@ -64,7 +72,7 @@ class Cell:
         words = [
             self.method,
             *(["blind"] if self.blind else []),
-            *(f"{name} = {value}" for name, value in self.settings.items()),
+            *(f"{name} = {value}" for name, value in self.fixed.items()),
         ]
         return ", ".join(
             [*words, *([self.part] if self.part else []), *([f"{self.users:,} users"] if self.users else [])]
@@ -174,11 +182,17 @@ class Paper:
     """for generated logs"""
     generated: Mapping[str, Any] = field(default_factory=dict)
     """further settings of the generator"""
+    generated_users: int | None = None
+    """users of a generated log, where one of the paper's size would take days; None = as many as the paper's"""
     directory: bool = False
     """some of its cells look sites up in a directory"""
     absent: tuple[Absent, ...] = ()
     parts: Mapping[str, Callable[[Workbench], QueryLog]] = field(default_factory=dict)
     """parts of the log of a draw on which cells may run"""
+    prepare: Callable[[Workbench], QueryLog] | None = None
+    """what is done to the log of each draw before anything else"""
+    derive: Callable[[Results], None] | None = None
+    """adds values that follow from those of several cells"""
     log_was: str = ""
     """what the paper's log was"""
 

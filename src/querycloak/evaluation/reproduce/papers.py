@@ -15,6 +15,8 @@ __all__ = ["PAPERS", "find_paper"]
 PAPERS: Final = {
     "erola-castella": "erola_castella",
     "milani-fard-2010": "milani_fard_2010",
+    "pamies-2023": "pamies_2023",
+    "sanchez-2018": "sanchez_2018",
 }
 """name → file in this folder, which holds the `Paper` as PAPER"""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -117,6 +118,9 @@ def reproduce(
             + _remaining(paths, done, len(cells))
         )
     results, not_run = _gather(paper, cells, seeds, done)
+    if paper.derive is not None:
+        with suppress(MissingError):  # the figures of it stay empty, and say why
+            paper.derive(results)
     write_text(output / "results.csv", results_csv(results, paper.figures))
     return Reproduction(
         paper=paper,
@@ -187,13 +191,15 @@ def _identity(cell: Cell) -> list[Any]:
     """Return what makes a cell another run than others."""
     return [
         cell.method,
-        find_method(cell.method).settings.from_json(as_in_paper(cell.method) | dict(cell.settings)).to_json(),
+        find_method(cell.method).settings.from_json(as_in_paper(cell.method) | cell.fixed).to_json(),
         cell.users,
         cell.part,
         cell.blind,
         cell.measures,
         cell.attacks,
+        sorted(cell.settings),
         cell.timed,
+        cell.engine,
     ]
 
 

@@ -77,7 +77,7 @@ class Draw:
     """The log of one draw, and the parts of it that cells ask for; each is made once."""
 
     def __init__(self, bench: Workbench, paper: Paper, seed: int) -> None:
-        self._bench = bench
+        self._bench = bench if paper.prepare is None else bench.part(paper.prepare(bench))
         self._paper = paper
         self._seed = seed
         self._parts: dict[tuple[str, int | None], Workbench] = {}

@@ -17,7 +17,10 @@ DOMAIN_HELP = (
     "where replacements come from: all = the whole taxonomy, one = the lowest concept above all topics, "
     "topics = the topic that a query is in, or the label or path of a concept"
 )
-TOPICS_HELP = "file of topics, one per line, finer ones indented; paper = the four topics of the paper, for WordNet"
+TOPICS_HELP = (
+    "file of topics, one per line, finer ones indented; paper = the four topics of the paper, for WordNet; "
+    "paper-fine = the 19 below them"
+)
 
 
 def choose_domains(taxonomy: Taxonomy, domain: str, topics: str) -> tuple[tuple[int, ...], Topics | None]:

@@ -68,7 +68,7 @@ class Mechanism:
         """Prepare the cells. `domains` and `profile` are roots of subtrees; within each list, none inside another.
 
         `profile` are the topics rho of equation 6, read by sqc2 only. Concepts of a domain that are in no topic form
-        one further group. `as_in_paper`: weights with ε/2, not calibrated; no method uses them.
+        one further group. `as_in_paper`: weights with ε/2, not calibrated: their loss is at most ε.
         """
         if len(taxonomy) >= _LARGEST:
             raise ParameterError.of("taxonomy", f"one of fewer than {_LARGEST:,} concepts", len(taxonomy))

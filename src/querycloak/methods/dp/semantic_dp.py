@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 __all__ = ["SemanticDp", "prepare", "semantic_dp"]
 
 _ROWS = 20
-_OF_PAPER = {"per_user_queries": None, "epsilon_for": "user", "epsilon_times": 1, "rebuild": "label"}
+_OF_PAPER = {
+    "per_user_queries": None, "epsilon_for": "user", "epsilon_times": 1, "weights": "calibrated", "rebuild": "label",
+}  # fmt: skip
 """settings of the paper's shape alone, with their defaults"""
 
 
@@ -77,6 +79,12 @@ class SemanticDp(DpSettings):
         1, "with --per-user-queries: so many times as many draws of a user, at the same epsilon each; the promise is "
         "so many times epsilon", minimum=1, below=10_001,
     )  # fmt: skip
+    weights: str = setting(
+        "calibrated",
+        "weights of the draw: calibrated = all of epsilon is used; with --shape paper also paper = half of it, as in "
+        "equation 3 of the paper",
+        choices=("calibrated", "paper"),
+    )
     rebuild: str = setting(
         "label",
         "text of a published query: label = labels of the drawn concepts; with --shape paper also shape = plurals and "
@@ -121,15 +129,15 @@ def prepare(settings: SemanticDp, taxonomy: Taxonomy) -> Mechanism:
     profile: tuple[int, ...] = ()
     if settings.criterion == "sqc2":
         profile = (topics or read_topics(settings.topics, taxonomy)).fine
-    return _mechanism(taxonomy, domains, cast("Criterion", settings.criterion), profile)
+    return _mechanism(taxonomy, domains, cast("Criterion", settings.criterion), profile, settings.weights == "paper")
 
 
 @lru_cache(maxsize=4)
 def _mechanism(
-    taxonomy: Taxonomy, domains: tuple[int, ...], criterion: Criterion, profile: tuple[int, ...]
+    taxonomy: Taxonomy, domains: tuple[int, ...], criterion: Criterion, profile: tuple[int, ...], as_in_paper: bool
 ) -> Mechanism:
     """Remember the last mechanisms: attacks run a method several times, and the worst case of a domain is public."""
-    return Mechanism.over(taxonomy, domains, criterion=criterion, profile=profile)
+    return Mechanism.over(taxonomy, domains, criterion=criterion, profile=profile, as_in_paper=as_in_paper)
 
 
 def semantic_dp(
