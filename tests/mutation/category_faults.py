@@ -54,4 +54,11 @@ CATEGORIES: list[Fault] = [
         '"sets"',
         f"{GROUP_TESTS}::test_users_are_compared_by_bags_and_by_sets_as_in_the_paper",
     ),
+    fault(
+        "word microaggregation: one category of each word",
+        f"{MICRO}/word_microaggregation.py",
+        'of.all if settings.categories == "all" else of.one',
+        "of.one",
+        f"{MICRO}/test_word_microaggregation.py::test_a_word_counts_with_all_its_categories_as_in_the_paper",
+    ),
 ]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["Lexicon", "Word", "lexicon_of"]
+__all__ = ["Lexicon", "Word", "label_texts", "lexicon_of"]
 
 _ENDINGS: Final = (
     ("s", ""),
@@ -92,12 +92,11 @@ class Lexicon:
         self.longest: dict[str, int] = {}
         """first two stems of labels → words of the longest label that begins so"""
         self._singular_of = irregular_nouns()
-        labels = [(label_text(label), concept) for label, concept in _in_order(taxonomy, weight)]
+        labels, *shorter = label_texts(taxonomy, weight)
         self._add(labels)
         self._last_words = {text.rpartition(" ")[2] for text in self._exact}
-        self._add([(less, concept) for text, concept in labels if (less := _without_stop_words(text))])
-        if taxonomy.sense is None:
-            self._add([(part, concept) for text, concept in labels for part in _parts(text)])
+        for texts in shorter:
+            self._add(texts)
 
     def _add(self, labels: list[tuple[str, int]]) -> None:
         """Add labels with lower priority than those already there."""
@@ -128,17 +127,18 @@ class Lexicon:
         word = Word(text, tag, word_class(text, tag, in_lexicon))
         if len(text) > MAX_WORD:
             return word
-        word.stem = self._stem(text)
+        word.stem = self.stem(text)
         word.singulars = tuple(
             singular
             for singular in singulars(text, self._singular_of)
-            if singular in self._last_words and self._stem(singular) == word.stem
+            if singular in self._last_words and self.stem(singular) == word.stem
         )
         if not word.stop and word.letter != "c" and (len(text) > 2 or text in SHORT_WORDS):
             word.concept = self._find([word])[0]
         return word
 
-    def _stem(self, word: str) -> str:
+    def stem(self, word: str) -> str:
+        """Return the stem of a word."""
         return self._stem_of.get(word) or self._stems_of([word])[0]
 
     def find(self, words: Sequence[Word]) -> int:
@@ -204,6 +204,17 @@ def irregular_nouns() -> dict[str, str]:
     from querycloak.knowledge.wordnet import irregular_nouns as wordnet
 
     return wordnet()
+
+
+def label_texts(taxonomy: Taxonomy, weight: npt.NDArray[Any] | None) -> list[list[tuple[str, int]]]:
+    """Return the texts by which concepts are found, in three lists; of equal texts the one to use comes first.
+
+    Labels; the same without stop words; and, in a directory, the parts of double labels.
+    """
+    labels = [(label_text(label), concept) for label, concept in _in_order(taxonomy, weight)]
+    less = [(less, concept) for text, concept in labels if (less := _without_stop_words(text))]
+    parts = [(part, concept) for text, concept in labels for part in _parts(text)] if taxonomy.sense is None else []
+    return [labels, less, parts]
 
 
 def _in_order(taxonomy: Taxonomy, weight: npt.NDArray[Any] | None) -> list[tuple[str, int]]:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from querycloak.arrays.ragged import Ragged
-from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.lexicon import Lexicon, lexicon_of
+from querycloak.mapping.word_concepts import WordConcepts
 from querycloak.mapping.words import clauses
 from querycloak.methods.microaggregation._category_release import CategorySettings, Units, release_by_categories
 from querycloak.progress import QUIET, Progress
+from querycloak.settings import setting
 
 if TYPE_CHECKING:
     from querycloak.knowledge.directory import SiteDirectory
@@ -33,6 +34,13 @@ __all__ = ["WordMicroaggregation", "word_microaggregation"]
 class WordMicroaggregation(CategorySettings):
     """Settings of `word-microaggregation`."""
 
+    categories: str = setting(
+        "all",
+        "of a word that is the label of several categories: all of them, as in the paper; or the one that the mapping "
+        "chooses",
+        choices=("all", "one"),
+    )
+
 
 def word_microaggregation(
     log: QueryLog,
@@ -47,17 +55,19 @@ def word_microaggregation(
     """Group users by the categories of their words and publish random queries of each.
 
     A word is looked up among the labels of the directory's categories, or of the taxonomy where no directory is given.
-    The paper takes all categories that the directory's search returns for a word; here it is the one that the mapping
-    chooses among equal labels (fewest ancestors, then most sites).
+    As in the paper, a word has all categories that are found for it; the paper asks the directory's own search, which
+    also looks into paths and descriptions, here it is the labels. With `categories` = one it is the one that the
+    mapping chooses among equal labels (fewest ancestors, then most sites; in WordNet the most frequent sense).
     """
     progress.start("looking up words")
     categories = taxonomy if directory is None else directory.taxonomy
     lexicon = lexicon_of(taxonomy) if directory is None else Lexicon(categories, directory.site_count)
-    found = [[lexicon.words[w].concept for words in clauses(q) for w in words] for q in log.queries.to_list()]
+    of = WordConcepts(categories, lexicon)
+    look_up = of.all if settings.categories == "all" else of.one
+    found = [[c for words in clauses(q) for w in words for c in look_up(w)] for q in log.queries.to_list()]
     row = np.flatnonzero(log.event)
     by_row = Ragged.of_lists(found, np.int32).take(log.query[row])
-    listed = by_row.values != NO_CODE
-    units = Units(np.repeat(row, by_row.lengths)[listed], by_row.values[listed], categories)
+    units = Units(np.repeat(row, by_row.lengths), by_row.values, categories)
     return release_by_categories(
         "word-microaggregation", log, settings, random, progress, units, concepts=concepts, taxonomy=taxonomy
     )
