@@ -11,6 +11,7 @@ import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.options import DirectoryOption, ResolverOption, TaxonomyOption
+from querycloak.evaluation.reproduce.papers import PAPERS
 from querycloak.logs.read_options import ReadOptions
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def reproduce(
     paper: Annotated[
         str,
         typer.Argument(
-            help="`batet-2013`, `milani-fard-2010`, `sanchez-2018`, `pamies-2023` or `erola-castella`.",
+            help=f"{', '.join(f'`{name}`' for name in PAPERS)}.",
             show_default=False,
         ),
     ],

@@ -53,7 +53,7 @@ class Topics:
 
 
 def read_topics(source: str | PathLike[str], taxonomy: Taxonomy) -> Topics:
-    """Read a file of topics, or those named `paper` or `paper-fine`; unknown and overlapping ones are refused by name."""
+    """Read a file of topics, or those named `paper` or `paper-fine`; unknown and overlapping ones are refused."""
     if str(source) == PAPER:
         text = files("querycloak.knowledge").joinpath("topics.txt").read_text("utf-8")
         return _parse(text, f"the topics {PAPER!r}", taxonomy)

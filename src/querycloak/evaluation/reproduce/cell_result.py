@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from querycloak.catalog import method as find_method
 from querycloak.errors import UserError
@@ -69,6 +70,7 @@ def _scores(bench: Workbench, cell: Cell, seed: int, *, warm: bool) -> dict[str,
     started = time.perf_counter()
     release = maker.anonymize(cell.method, seed=seed, **settings)
     values = {"seconds": time.perf_counter() - started, "rows": float(len(bench.log))}
+    values |= {"users": float(len(np.unique(bench.log.user))), "published users": float(len(release.log.users))}
     values |= {f"statement: {name}": value for name, value in release.statement.figures.items()}
     if cell.measures:
         for score in bench.measure(release, cell.measures, seed):

@@ -4,8 +4,8 @@ The paper's new method takes the category of a query from the site of its first 
 (Erola et al. 2010) from each of its words. Here the clicks of the log are the search results, and queries without one
 that the directory lists are left out: the paper has a site for each. SRP is the paper's only measure, and its words
 allow two counts: the figures of the paper have the lenient one, further figures the strict one, where a published query
-answers for one original query (`one for one`). Two series are ours: ODPsim over bags, and the control, the new method
-without any knowledge of categories.
+answers for one original query (`one for one`). Its ODPsim (equation 1) allows two readings as well, over the sets of two
+users' categories and over bags. The control is ours: the new method without any knowledge of categories.
 
 Where the paper is silent: the k of its figures (our copy has no pictures), whether L limits the grouping or the measure
 (here both: users are grouped by levels 1 .. L, and SRP is that of level L; a further figure has one grouping and all
@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.evaluation.reproduce.erola_castella_findings import BAGS, FINDINGS, NEW, OLD, RANDOM, STRICT
+from querycloak.evaluation.reproduce.erola_castella_findings import (
+    FINDINGS,
+    NEW,
+    NEW_BAGS,
+    OLD,
+    OLD_BAGS,
+    RANDOM,
+    STRICT,
+)
 from querycloak.evaluation.reproduce.paper import Absent, Axis, Cell, Figure, Paper, Scale, Spot
 from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.categories import query_categories
@@ -42,8 +50,15 @@ LEVELS: Final = (1, 2, 3, 4, 5)
 LEAST_ALIKE: Final = 2 * KS[-1]
 """Two groups of the largest k"""
 WITH_SITE, MOST_ALIKE = "queries with a site", "the most similar users"
-METHODS: Final = {NEW: "url-microaggregation", BAGS: "url-microaggregation", OLD: "word-microaggregation"}
-SERIES: Final = (NEW, OLD, BAGS, RANDOM)
+BY_SITES: Final = "url-microaggregation"
+BY_WORDS: Final = "word-microaggregation"
+RUNS: Final = {
+    NEW: (BY_SITES, {"similarity": "sets"}),
+    OLD: (BY_WORDS, {"similarity": "sets"}),
+    NEW_BAGS: (BY_SITES, {"similarity": "bags"}),
+    OLD_BAGS: (BY_WORDS, {"similarity": "bags"}),
+}
+SERIES: Final = (*RUNS, RANDOM)
 SIZES: Final = ("smallest group", "largest group")
 READINGS: Final = {"": "semantics that remain", STRICT: "semantics that remain, one for one"}
 """end of a figure's key → score"""
@@ -99,18 +114,18 @@ def cells(scale: Scale) -> list[Cell]:
     out: list[Cell] = []
 
     def add(series: str, k: int, level: int, part: str, *spots: Spot) -> None:
-        blind = series == RANDOM
+        method, settings = RUNS.get(series, RUNS[NEW])
         attacked = part == WITH_SITE and series in (NEW, OLD) and level == levels[-1]
         out.append(
             Cell(
-                METHODS[NEW] if blind else METHODS[series],
-                {"k": k, "levels": level, **({"similarity": "bags"} if series == BAGS else {})},
+                method,
+                {"k": k, "levels": level, **settings},
                 spots,
                 part=part,
                 measures=("srp",),
                 attacks=("record-linkage",) if attacked else (),
                 directory=True,
-                blind=blind,
+                blind=series == RANDOM,
             )
         )
 
@@ -119,7 +134,7 @@ def cells(scale: Scale) -> list[Cell]:
             add(RANDOM, k, 1, part, *(spot for level in levels for spot in _spots(figure, RANDOM, k, level)))
         for level in levels:
             for k in ks:
-                for series in METHODS:
+                for series in RUNS:
                     add(series, k, level, part, *_spots(figure, series, k, level))
     for k in ks:
         add(RANDOM, k, 1, WITH_SITE, *_by_level(RANDOM, k, levels))
