@@ -4,8 +4,8 @@ The paper's new method takes the category of a query from the site of its first 
 (Erola et al. 2010) from each of its words. Here the clicks of the log are the search results, and queries without one
 that the directory lists are left out: the paper has a site for each. SRP is the paper's only measure, and its words
 allow two counts: the figures of the paper have the lenient one, further figures the strict one, where a published query
-answers for one original query (`one for one`). Its ODPsim (equation 1) allows two readings as well, over the sets of two
-users' categories and over bags. The control is ours: the new method without any knowledge of categories.
+answers for one original query (`one for one`). Its ODPsim (equation 1) allows two readings as well, over sets and over
+bags of categories. The control is ours: the new method without any knowledge of categories.
 
 Where the paper is silent: the k of its figures (our copy has no pictures), whether L limits the grouping or the measure
 (here both: users are grouped by levels 1 .. L, and SRP is that of level L; a further figure has one grouping and all
@@ -45,7 +45,7 @@ __all__ = ["PAPER"]
 USERS: Final = 840
 ALIKE: Final = 100
 """Figure 3; as large a share of a log with fewer users"""
-KS: Final = (2, 3, 5, 7, 10)
+KS: Final = (2, 3, 5, 10)
 LEVELS: Final = (1, 2, 3, 4, 5)
 LEAST_ALIKE: Final = 2 * KS[-1]
 """Two groups of the largest k"""

@@ -94,8 +94,11 @@ class Results:
         return {place.x: self.summary(place) for place in places}
 
     def panels(self, figure: str) -> list[str]:
-        """Return the panels of a figure, in the order of the runs."""
-        return list(dict.fromkeys(place.panel for place in self.draws if place.figure == figure))
+        """Return the panels of a figure, in the order of the runs.
+
+        A figure without any value has one without a name: whoever asks for a line of it is told why it is missing.
+        """
+        return list(dict.fromkeys(place.panel for place in self.draws if place.figure == figure)) or [""]
 
     def _why(self, figure: str, series: str) -> str:
         return self.reasons.get((figure, series), f"no value of {series!r}")
