@@ -87,7 +87,7 @@ def _shown(figure: Figure, results: Results) -> _Shown:
             _Panel(p, None if figure.kind == "table" else panel_chart(figure, results, p), _table(figure, results, p))
             for p in panels
         ],
-        [f"{s}: {results.reasons.get((figure.key, s), 'not run')}" for s in figure.series if s not in there],
+        [f"{s}: {why}" for (key, s), why in results.reasons.items() if key == figure.key and s not in there],
     )
 
 

@@ -100,8 +100,8 @@ def _korolova_safest(results: Results) -> Outcome:
     line = _line(results, "fig-3", KOROLOVA)
     return found_if(
         min(means, key=means.__getitem__) == KOROLOVA,
-        f"{_listed(means)}; Korolova {line[min(line)].mean:.1f} % at d = {min(line):g}, the paper: 25 % at d = 1, almost "
-        "0 at d = 20",
+        f"{_listed(means)}; Korolova {line[min(line)].mean:.1f} % at d = {min(line):g}, the paper: 25 % at d = 1, "
+        "almost 0 at d = 20",
     )
 
 

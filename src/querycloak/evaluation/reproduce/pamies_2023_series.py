@@ -17,7 +17,6 @@ __all__ = [
     "KS",
     "PREVIOUS",
     "SECOND",
-    "SHARE",
     "by_depth",
     "by_k",
     "ends_of",
@@ -29,7 +28,6 @@ DEPTHS: Final = tuple(range(1, 12))
 PREVIOUS, CURRENT = "previous proposal", "current proposal"
 FIRST, SECOND = "current proposal, de-anonymizer 1", "current proposal, de-anonymizer 2"
 FULL: Final = "re-identified"
-SHARE: Final = ", share of the largest"
 
 
 def level(depth: int) -> str:

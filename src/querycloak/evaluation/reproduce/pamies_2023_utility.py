@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from querycloak.evaluation.reproduce.judging import falls, found_if, percent, trend, with_unit
-from querycloak.evaluation.reproduce.pamies_2023_series import CURRENT, KS, PREVIOUS, SHARE, by_k
+from querycloak.evaluation.reproduce.pamies_2023_series import CURRENT, KS, PREVIOUS, by_k
 from querycloak.evaluation.reproduce.paper import Finding, Outcome
 
 if TYPE_CHECKING:
@@ -16,21 +16,21 @@ __all__ = ["utility_findings"]
 
 def _emd(results: Results, panel: str) -> dict[float, Line]:
     """Return the series over depths of each k."""
-    ks = [k for k in KS if any(p[:3] == ("fig-9", panel, f"k = {k}") for p in results.draws)]
+    ks = [k for k in KS if any(p[:3] == ("fig-9-share", panel, f"k = {k}") for p in results.draws)]
     if not ks:
-        results.line("fig-9", f"k = {KS[0]}", panel)  # raises, and says why
-    return {k: results.line("fig-9", f"k = {k}", panel) for k in ks}
+        results.line("fig-9-share", f"k = {KS[0]}", panel)  # raises, and says why
+    return {k: results.line("fig-9-share", f"k = {k}", panel) for k in ks}
 
 
 def _emd_falls(results: Results) -> Outcome:
-    lines = _emd(results, CURRENT + SHARE)
+    lines = _emd(results, CURRENT)
     down = sum(falls(line) for line in lines.values())
     k, line = next(iter(lines.items()))
     return found_if(down == len(lines), f"for {down} of {len(lines)} k; k = {k:g}: {trend(line, percent=True)}")
 
 
 def _emd_alike(results: Results) -> Outcome:
-    lines = _emd(results, CURRENT + SHARE)
+    lines = _emd(results, CURRENT)
     depths = next(iter(lines.values()))
     spans = {d: [line[d].mean for line in lines.values()] for d in depths}
     depth, values = max(spans.items(), key=lambda item: max(item[1]) - min(item[1]))
@@ -43,14 +43,14 @@ def _emd_alike(results: Results) -> Outcome:
 
 
 def _emd_at_one(results: Results) -> Outcome:
-    lines = _emd(results, CURRENT + SHARE)
+    lines = _emd(results, CURRENT)
     values = [line[min(line)].mean for line in lines.values()]
     mean = sum(values) / len(values)
     return found_if(abs(mean - 0.4326) < 0.05, f"{percent(mean)}; the paper: 43.26 %; found means within 5 points")
 
 
 def _emd_vanishes(results: Results) -> Outcome:
-    lines = _emd(results, CURRENT + SHARE)
+    lines = _emd(results, CURRENT)
     values = [(point.mean, k, d) for k, line in lines.items() for d, point in line.items() if d >= 8]
     most, k, depth = max(values)
     return found_if(
@@ -60,9 +60,8 @@ def _emd_vanishes(results: Results) -> Outcome:
 
 
 def _largest_same(results: Results) -> Outcome:
-    panel = f"{CURRENT}, EMD per user"
-    ks = list(_emd(results, panel))
-    values = [p.mean for k in ks for p in results.line("fig-9", f"largest, k = {k}", panel).values()]
+    ks = list(_emd(results, CURRENT))
+    values = [p.mean for k in ks for p in results.line("fig-9", f"largest, k = {k}", CURRENT).values()]
     spread = max(values) / min(values) - 1
     return found_if(
         spread < 0.05,
@@ -71,7 +70,7 @@ def _largest_same(results: Results) -> Outcome:
 
 
 def _utility_cost(results: Results) -> Outcome:
-    before, now = _emd(results, PREVIOUS + SHARE), _emd(results, CURRENT + SHARE)
+    before, now = _emd(results, PREVIOUS), _emd(results, CURRENT)
     gaps = [now[k][d].mean - before[k][d].mean for k in before for d in before[k]]
     mean = sum(gaps) / len(gaps)
     return found_if(
@@ -81,7 +80,7 @@ def _utility_cost(results: Results) -> Outcome:
 
 
 def _previous_loses_nothing(results: Results) -> Outcome:
-    lines = _emd(results, PREVIOUS + SHARE)
+    lines = _emd(results, PREVIOUS)
     values = [line[max(line)].mean for line in lines.values()]
     return found_if(
         max(values) < 0.01,

@@ -117,7 +117,7 @@ def about_topics(bench: Workbench) -> QueryLog:
 
 
 _SERIES: Final = (*CRITERIA, HBDP, *(name + EQUAL for name in (*CRITERIA, HBDP)))
-_LOSS: Final = "utility loss (mean Jensen-Shannon divergence)"
+_LOSS: Final = "utility loss (mean JSD)"
 
 PAPER: Final = Paper(
     name="sanchez-2018",
