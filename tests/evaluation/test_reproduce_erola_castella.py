@@ -10,7 +10,7 @@ import pytest
 import querycloak as qc
 from querycloak.evaluation.reproduce.cell_result import run_cell
 from querycloak.evaluation.reproduce.erola_castella import PAPER, RUNS, SERIES, most_alike, with_site
-from querycloak.evaluation.reproduce.erola_castella_findings import NEW, NEW_BAGS, OLD, OLD_BAGS, RANDOM
+from querycloak.evaluation.reproduce.erola_castella_findings import LENGTH, NEW, NEW_BAGS, OLD, OLD_BAGS, RANDOM
 from querycloak.evaluation.reproduce.paper import Cell, Scale
 from querycloak.evaluation.reproduce.results import Place, Results
 from querycloak.evaluation.reproduce.run import judge
@@ -23,13 +23,20 @@ OURS = "In our reading: "
 TOPICS = ["tea", "car", "dog", "music", "bread", "garden"]
 
 
-def made_up(gain=0.08, more_when_alike=0.12, by_level=-0.05, by_k=-0.01, over_random=0.1, alike=0.05, smallest=0):
+def made_up(gain=0.08, more_when_alike=0.12, by_level=-0.05, by_k=-0.01, over_control=0.1, alike=0.05, smallest=0):
     """Values as the paper has them; arguments change what its sentences are about."""
     results = Results()
     for figure, panel, k in itertools.product(("fig-2", "fig-2-strict", "fig-3", "fig-3-strict"), LEVELS, KS):
         old = 0.7 + by_level * panel + by_k * k + (alike if "3" in figure else 0)
         new = old + gain + (more_when_alike if "3" in figure else 0)
-        values = {NEW: new, OLD: old, NEW_BAGS: new, OLD_BAGS: old, RANDOM: new - over_random}
+        values = {
+            NEW: new,
+            OLD: old,
+            NEW_BAGS: new,
+            OLD_BAGS: old,
+            RANDOM: new - over_control,
+            LENGTH: new - over_control,
+        }
         for series, value in values.items():
             results.add(Place(figure, f"L = {panel}", series, k), 1, value)
     for series, k in itertools.product((NEW, OLD), KS):
@@ -63,7 +70,7 @@ def test_what_the_paper_found_is_found() -> None:
         ("The more alike users are, the better", {"more_when_alike": 0.0, "alike": -0.01}),
         ("The more alike users are, the more", {"more_when_alike": 0.01}),
         ("The more alike users are, the more", {"gain": -0.2, "more_when_alike": 0.1}),
-        ("Groups of users who share most", {"over_random": 0.0}),
+        ("Groups of users who share most", {"over_control": 0.0}),
     ],
 )
 def test_what_is_not_there_is_not_found(reading, says, changed) -> None:

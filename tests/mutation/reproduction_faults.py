@@ -19,7 +19,7 @@ REPRODUCTIONS: list[Fault] = [
     fault(
         "erola-castella: our reading is tested on what is printed",
         "evaluation/reproduce/erola_castella_findings.py",
-        "OURS: Final = Reading(STRICT, NEW_BAGS, OLD_BAGS)",
+        "OURS: Final = Reading(STRICT, NEW_BAGS, OLD_BAGS, LENGTH)",
         "OURS: Final = PRINTED",
         f"{EROLA_TESTS}::test_our_reading_looks_at_its_own_series",
     ),

@@ -5,7 +5,8 @@ The paper's new method takes the category of a query from the site of its first 
 that the directory lists are left out: the paper has a site for each. SRP is the paper's only measure, and its words
 allow two counts: the figures of the paper have the lenient one, further figures the strict one, where a published query
 answers for one original query (`one for one`). Its ODPsim (equation 1) allows two readings as well, over sets and over
-bags of categories. The control is ours: the new method without any knowledge of categories.
+bags of categories. Two controls are ours, the new method without any knowledge of categories: over sets it makes random
+groups, over bags groups by length alone.
 
 Where the paper is silent: the k of its figures (our copy has no pictures), whether L limits the grouping or the measure
 (here both: users are grouped by levels 1 .. L, and SRP is that of level L; a further figure has one grouping and all
@@ -22,6 +23,7 @@ import numpy.typing as npt
 
 from querycloak.evaluation.reproduce.erola_castella_findings import (
     FINDINGS,
+    LENGTH,
     NEW,
     NEW_BAGS,
     OLD,
@@ -58,7 +60,8 @@ RUNS: Final = {
     NEW_BAGS: (BY_SITES, {"similarity": "bags"}),
     OLD_BAGS: (BY_WORDS, {"similarity": "bags"}),
 }
-SERIES: Final = (*RUNS, RANDOM)
+CONTROLS: Final = {RANDOM: RUNS[NEW], LENGTH: RUNS[NEW_BAGS]}
+SERIES: Final = (*RUNS, *CONTROLS)
 SIZES: Final = ("smallest group", "largest group")
 READINGS: Final = {"": "semantics that remain", STRICT: "semantics that remain, one for one"}
 """end of a figure's key → score"""
@@ -109,12 +112,12 @@ def _categories(bench: Workbench) -> npt.NDArray[np.int32] | None:
 
 
 def cells(scale: Scale) -> list[Cell]:
-    """Return all runs: of each figure the control, which does not depend on L, and both methods at each L and k."""
-    ks, levels = scale.some(KS, (2, 10)), scale.some(LEVELS, (1, 3, 5))
+    """Return all runs: of each figure the controls, which do not depend on L, and both methods at each L and k."""
+    ks, levels = scale.some(KS, (2, 10)), scale.some(LEVELS, (1, 5))
     out: list[Cell] = []
 
     def add(series: str, k: int, level: int, part: str, *spots: Spot) -> None:
-        method, settings = RUNS.get(series, RUNS[NEW])
+        method, settings = (RUNS | CONTROLS)[series]
         attacked = part == WITH_SITE and series in (NEW, OLD) and level == levels[-1]
         out.append(
             Cell(
@@ -125,13 +128,14 @@ def cells(scale: Scale) -> list[Cell]:
                 measures=("srp",),
                 attacks=("record-linkage",) if attacked else (),
                 directory=True,
-                blind=series == RANDOM,
+                blind=series in CONTROLS,
             )
         )
 
     for figure, part in (("fig-2", WITH_SITE), ("fig-3", MOST_ALIKE)):
         for k in ks:
-            add(RANDOM, k, 1, part, *(spot for level in levels for spot in _spots(figure, RANDOM, k, level)))
+            for series in CONTROLS:
+                add(series, k, 1, part, *(spot for level in levels for spot in _spots(figure, series, k, level)))
         for level in levels:
             for k in ks:
                 for series in RUNS:
