@@ -79,7 +79,7 @@ def reproduction_page(found: Reproduction, shown: list[_Shown] | None = None) ->
 
 
 def _shown(figure: Figure, results: Results) -> _Shown:
-    panels = results.panels(figure.key) or [""]
+    panels = list(dict.fromkeys(place.panel for place in results.draws if place.figure == figure.key)) or [""]
     there = {place.series for place in results.draws if place.figure == figure.key}
     return _Shown(
         figure,

@@ -94,14 +94,14 @@ class Results:
         return {place.x: self.summary(place) for place in places}
 
     def panels(self, figure: str) -> list[str]:
-        """Return the panels of a figure, in the order of the runs.
-
-        A figure without any value has one without a name: whoever asks for a line of it is told why it is missing.
-        """
-        return list(dict.fromkeys(place.panel for place in self.draws if place.figure == figure)) or [""]
+        """Return the panels of a figure, in the order of the runs."""
+        found = list(dict.fromkeys(place.panel for place in self.draws if place.figure == figure))
+        if not found:
+            raise MissingError(next((why for (key, _), why in self.reasons.items() if key == figure), "it was not run"))
+        return found
 
     def _why(self, figure: str, series: str) -> str:
-        return self.reasons.get((figure, series), f"no value of {series!r}")
+        return self.reasons.get((figure, series), f"there is no value of {series!r}")
 
 
 def results_csv(results: Results, figures: Iterable[Figure]) -> str:

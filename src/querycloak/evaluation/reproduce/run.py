@@ -154,6 +154,8 @@ def judge(finding: Finding, results: Results) -> Outcome:
         return finding.judge(results)
     except MissingError as error:
         return Outcome("not testable here", str(error))
+    except (LookupError, ValueError, ZeroDivisionError):  # some of the points are missing, or nothing but zeros
+        return Outcome("not testable here", "there are too few values, or they are zero")
 
 
 def _gather(
