@@ -237,8 +237,8 @@ PAPER: Final = Paper(
     log_was="840 random users of AOL with 400 to 600 queries each, the first result of Google for each query, and the "
     "Open Directory",
     users=USERS,
-    least_users=100,
-    quick_users=100,
+    least_users=60,
+    quick_users=60,
     queries_per_user=1_200,  # about 500 of them with a click
     generated={"spread": 0.1},
     directory=True,
