@@ -1,4 +1,4 @@
-"""Faults of what is told by categories: ODPsim, and the semantics that remain."""
+"""Faults of what papers count: categories in ODPsim and SRP, documents of a query in the click graph."""
 
 from __future__ import annotations
 
@@ -60,5 +60,12 @@ CATEGORIES: list[Fault] = [
         'of.all if settings.categories == "all" else of.one',
         "of.one",
         f"{MICRO}/test_word_microaggregation.py::test_a_word_counts_with_all_its_categories_as_in_the_paper",
+    ),
+    fault(
+        "click graph: result lists are not looked at",
+        "methods/suppression/_documents.py",
+        "self.returned.or_else(self.clicked)",
+        "self.clicked",
+        "methods/suppression/test_click_graph_removal.py::test_documents_are_results_where_the_log_has_them",
     ),
 ]

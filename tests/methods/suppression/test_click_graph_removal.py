@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,3 +86,69 @@ def test_what_is_left_is_published_as_the_part_that_many_share() -> None:
     assert release.log.queries.to_list() == ["green tea"]
     assert release.log.extra["kind"].to_list() == ["phrase"] * 10
     assert release.statement.text_users == 5
+
+
+def with_results(log, *results):
+    return replace(log, extra=pl.DataFrame({"results": results}))
+
+
+RETURNED = (
+    ("a", "found little", "http://x.example/1"),
+    ("b", "found much", "http://y.example/1"),
+    ("c", "found in one place", "http://z.example/1"),
+)
+RESULTS = (
+    "http://x.example/1",
+    "http://y.example/1 http://p.example/ http://q.example/",
+    "http://z.example/1 http://z.example/2 http://z.example/3",
+)
+
+
+def test_documents_are_results_where_the_log_has_them() -> None:
+    log = clicks(*RETURNED)
+    assert published(log, k=2, sites=1) == []  # one click each
+    log = with_results(log, *RESULTS)
+    assert published(log, k=2, sites=1) == ["found in one place", "found much"]
+    assert published(log, k=2, sites=3) == ["found much"]
+    assert published(log, k=4, sites=1) == []
+
+
+@pytest.mark.parametrize("form", ["list", "json"])
+def test_results_may_be_lists(form) -> None:
+    lists = [text.split() for text in RESULTS]
+    log = with_results(clicks(*RETURNED), *(lists if form == "list" else map(json.dumps, lists)))
+    assert published(log, k=2, sites=1) == ["found in one place", "found much"]
+    assert published(log, k=3, sites=3) == ["found much"]
+
+
+def test_a_query_without_results_has_its_clicks_for_documents() -> None:
+    rows = (("a", "two clicks", "http://x.example/"), ("a", "two clicks", "http://y.example/"))
+    log = with_results(clicks(*RETURNED, *rows), *RESULTS, None, "")
+    assert published(log, k=2, sites=2) == ["found much", "two clicks"]
+
+
+def test_queries_are_joined_by_clicks_also_where_there_are_results() -> None:
+    """The graph is that of clicked documents: what was only returned joins nothing. A target is what was clicked."""
+    log = clicks(("a", "left", "http://x.example/"), ("b", "right", "http://y.example/"), ("c", "zebra", None))
+    same = "http://x.example/ http://y.example/ http://left.example/"
+    assert published(with_results(log, same, same, same), k=2, sites=2) == ["left", "right", "zebra"]
+    named = with_results(log, same, same, "http://zebra.example/ http://x.example/")
+    assert published(named, k=2, sites=2) == ["left", "right"]  # nothing clicked: what was returned may be the target
+
+
+@pytest.mark.parametrize("results", [False, True])
+def test_the_statement_says_what_documents_are(results) -> None:
+    log = clicks(*RETURNED)
+    log = with_results(log, *RESULTS[:2], None) if results else log
+    release = qc.anonymize(log, "click-graph-removal", seed=1, k=1, sites=1)
+    (said,) = release.statement.assumptions
+    expected = (
+        "returned, from the column results, for 2 of 3 distinct queries" if results else "the URLs clicked for it"
+    )
+    assert expected in said
+    assert release.log.extra is None  # result lists are not published
+
+
+def test_a_column_of_results_that_is_no_text_is_refused() -> None:
+    with pytest.raises(InputError, match="column results"):
+        qc.anonymize(with_results(clicks(*RETURNED), 1, 2, 3), "click-graph-removal")

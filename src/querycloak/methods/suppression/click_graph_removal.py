@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from querycloak._version import __version__
 from querycloak.arrays.ragged import Ragged
-from querycloak.errors import InputError
-from querycloak.logs.query_log import NO_CODE, QueryLog
 from querycloak.methods.suppression._click_graph_kernels import disconnect
+from querycloak.methods.suppression._documents import query_documents
 from querycloak.progress import QUIET, Progress
 from querycloak.releases.kinds import with_kinds
 from querycloak.releases.publish import Evidence, publish_log
@@ -31,7 +30,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.logs.query_log import QueryLog
     from querycloak.mapping.concept_log import ConceptLog
+    from querycloak.methods.suppression._documents import Pairs
     from querycloak.randomness import Randomness
     from querycloak.releases.release import LogRelease
 
@@ -64,27 +65,25 @@ def click_graph_removal(
 
     In turn: queries that led to fewer than k documents; that hold the name of a site they led to; whose documents come
     from fewer than Kp sites; then, highest degree first, queries that share a clicked document with another. What is
-    left is published with each user's queries under one new id, without clicks. Documents are the log's clicked URLs;
-    the paper had the search engine's result lists. What is published of a query that is left is ours: by default the
-    part of it that many people share; the paper published it as it was (`as_in_paper`).
+    left is published with each user's queries under one new id, without clicks. Documents are the search engine's
+    results where the log has them, else the clicked URLs (`_documents.py`); the paper had results. What is published of
+    a query that is left is ours: by default the part of it that many people share; the paper published it as it was
+    (`as_in_paper`).
     """
-    if log.url is None or log.urls is None or not (log.url != NO_CODE).any():
-        raise InputError("click-graph-removal needs clicked URLs, the log has none. Use another method.")
     progress.start("reading the click graph")
+    known = query_documents(log)
     n = len(log.queries)
-    clicked = np.flatnonzero(log.url != NO_CODE)
-    pairs = np.unique(log.query[clicked].astype(np.int64) * len(log.urls) + log.url[clicked])
-    query, document = pairs // len(log.urls), (pairs % len(log.urls)).astype(np.int32)
-    host, hosts = _hosts(log.urls)
-    few_documents = np.bincount(query, minlength=n) < settings.k
+    host, hosts = _hosts(known.addresses)
+    documents, targets = known.documents, known.targets
+    few_documents = np.bincount(documents.query, minlength=n) < settings.k
+    few_sites = np.bincount(_sites(documents, host, hosts)[0], minlength=n) < settings.sites
     named = np.zeros(n, dtype=np.bool_)
-    query_of_site, site = np.divmod(np.unique(query * len(hosts) + host[document]), len(hosts))
+    query_of_site, site = _sites(targets, host, hosts)
     named[query_of_site[_names_site(log.queries.gather(query_of_site), hosts.gather(site))]] = True
-    few_sites = np.bincount(query_of_site, minlength=n) < settings.sites
     shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
     nothing = shared.kind == NOTHING  # what is not published does not join others
     out = few_documents | named | few_sites | nothing
-    joined = _joined(query, document, ~out)
+    joined = _joined(known.clicked.query, known.clicked.document, ~out)
 
     progress.start("publishing")
     event = log.event
@@ -109,6 +108,7 @@ def click_graph_removal(
             *exposed_texts(settings),
             "the number and the order of each user's queries are visible",
         ),
+        assumptions=(known.describe(log),),
         randomness=random.describe(),
         new_ids=True,
         counts_in=count_in(log),
@@ -154,6 +154,11 @@ def _hosts(urls: pl.Series) -> tuple[npt.NDArray[np.int64], pl.Series]:
 
     host = split_addresses(urls)["host"].fill_null("")
     return host.rank("dense").to_numpy().astype(np.int64) - 1, host.unique().sort()
+
+
+def _sites(pairs: Pairs, host: npt.NDArray[np.int64], hosts: pl.Series) -> tuple[npt.NDArray[np.int64], ...]:
+    """Return the distinct sites of each query: queries int64[m], sites int64[m]."""
+    return np.divmod(np.unique(pairs.query * len(hosts) + host[pairs.document]), len(hosts))
 
 
 def _names_site(queries: pl.Series, sites: pl.Series) -> npt.NDArray[np.bool_]:
