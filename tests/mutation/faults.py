@@ -27,6 +27,7 @@ from mutation.phrase_faults import PHRASES
 from mutation.policy_faults import POLICY
 from mutation.recount_faults import RECOUNTS
 from mutation.report_faults import REPORTS
+from mutation.reproduction_faults import REPRODUCTIONS
 from mutation.semanticdp_faults import SEMANTIC_DP
 from mutation.setunion_faults import SET_UNION
 from mutation.stream_text_faults import STREAM_TEXTS
@@ -527,6 +528,7 @@ FAULTS: list[Fault] = [
     *PHRASES,
     *LAST_STEP,
     *CATEGORIES,
+    *REPRODUCTIONS,
     *POLICY,
     *SEMANTIC_DP,
     *AUDIT,

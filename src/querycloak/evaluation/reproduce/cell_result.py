@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,6 +12,7 @@ import numpy as np
 from querycloak.catalog import method as find_method
 from querycloak.errors import UserError
 from querycloak.evaluation.workbench import Workbench
+from querycloak.knowledge.directory import SiteDirectory
 from querycloak.randomness import Randomness
 
 if TYPE_CHECKING:
@@ -59,16 +60,18 @@ def _lacking(bench: Workbench, cell: Cell) -> str | None:
 
 
 def _scores(bench: Workbench, cell: Cell, seed: int, *, warm: bool) -> dict[str, float]:
+    maker = _blind(bench) if cell.blind else bench
     computed = {name: value(bench) for name, value in cell.settings.items() if callable(value)}
     settings = as_in_paper(cell.method) | cell.fixed | computed
     for need in find_method(cell.method).needs:
-        getattr(bench, need, None)  # made before the clock starts: the paper's times do not count mapping
+        getattr(maker, need, None)  # made before the clock starts: the paper's times do not count mapping
     if cell.timed and not warm:
-        bench.anonymize(cell.method, seed=seed, **settings)
+        maker.anonymize(cell.method, seed=seed, **settings)
     started = time.perf_counter()
-    release = bench.anonymize(cell.method, seed=seed, **settings)
+    release = maker.anonymize(cell.method, seed=seed, **settings)
     values = {"seconds": time.perf_counter() - started, "rows": float(len(bench.log))}
     values |= {"users": float(len(np.unique(bench.log.user))), "published users": float(len(release.log.users))}
+    values |= {f"statement: {name}": value for name, value in release.statement.figures.items()}
     if cell.measures:
         for score in bench.measure(release, cell.measures, seed):
             values[score.measure] = score.value
@@ -85,6 +88,13 @@ def _scores(bench: Workbench, cell: Cell, seed: int, *, warm: bool) -> dict[str,
         engine.push_codes(bench.log.user, bench.paths("/").nodes(engine.tree))
         values["engine bytes"] = float(engine.memory)
     return values
+
+
+def _blind(bench: Workbench) -> Workbench:
+    """Return a bench of the same log whose sites are all in one category."""
+    assert bench.directory is not None
+    sites = bench.directory.sites["site"]
+    return replace(bench, directory=SiteDirectory.of(sites, ["Top/All"] * len(sites)))
 
 
 class _Stopwatch:

@@ -54,6 +54,8 @@ class Cell:
     """it needs a log with clicks"""
     directory: bool = False
     """it needs a directory of sites"""
+    blind: bool = False
+    """the method sees all sites in one category: it groups users in the order of the log, the control of its groups"""
     engine: bool = False
     """the machine of a stream method is run once more, to see what memory it takes"""
     timed: bool = False
@@ -67,7 +69,11 @@ class Cell:
     @property
     def name(self) -> str:
         """Method, settings and part, in a few words."""
-        words = [self.method, *(f"{name} = {value}" for name, value in self.fixed.items())]
+        words = [
+            self.method,
+            *(["blind"] if self.blind else []),
+            *(f"{name} = {value}" for name, value in self.fixed.items()),
+        ]
         return ", ".join(
             [*words, *([self.part] if self.part else []), *([f"{self.users:,} users"] if self.users else [])]
         )

@@ -14,6 +14,7 @@ __all__ = ["PAPERS", "find_paper"]
 
 PAPERS: Final = {
     "batet-2013": "batet_2013",
+    "erola-castella": "erola_castella",
     "milani-fard-2010": "milani_fard_2010",
     "pamies-2023": "pamies_2023",
     "sanchez-2018": "sanchez_2018",

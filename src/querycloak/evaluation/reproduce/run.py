@@ -196,6 +196,7 @@ def _identity(cell: Cell) -> list[Any]:
         find_method(cell.method).settings.from_json(as_in_paper(cell.method) | cell.fixed).to_json(),
         cell.users,
         cell.part,
+        cell.blind,
         cell.measures,
         cell.attacks,
         sorted(set(cell.settings) - set(cell.fixed)),

@@ -7,6 +7,7 @@ query is looked up by itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +43,14 @@ class WordMicroaggregation(CategorySettings):
     )
 
 
+@lru_cache(maxsize=2)
+def _words_of(taxonomy: Taxonomy, directory: SiteDirectory | None) -> WordConcepts:
+    """Return the words of a directory, or of the taxonomy; reading all labels of a large one takes seconds."""
+    if directory is None:
+        return WordConcepts(taxonomy, lexicon_of(taxonomy))
+    return WordConcepts(directory.taxonomy, Lexicon(directory.taxonomy, directory.site_count))
+
+
 def word_microaggregation(
     log: QueryLog,
     settings: WordMicroaggregation,
@@ -61,8 +70,7 @@ def word_microaggregation(
     """
     progress.start("looking up words")
     categories = taxonomy if directory is None else directory.taxonomy
-    lexicon = lexicon_of(taxonomy) if directory is None else Lexicon(categories, directory.site_count)
-    of = WordConcepts(categories, lexicon)
+    of = _words_of(taxonomy, directory)
     look_up = of.all if settings.categories == "all" else of.one
     found = [[c for words in clauses(q) for w in words for c in look_up(w)] for q in log.queries.to_list()]
     row = np.flatnonzero(log.event)
