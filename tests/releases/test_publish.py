@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import pickle
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -491,6 +492,8 @@ def test_draws_cost_what_the_most_expensive_user_costs():
     with pytest.raises(GateError):
         Budget(1.0).take_draws("draws", np.array([3]), np.array([1 / 3 + 1e-16]))
     Budget(1.0).take_draws("draws", np.zeros(0, np.int64), np.zeros(0))
+    tenths = Budget(1.0).take_draws("draws", np.array([3]), np.array([0.1]))
+    assert Fraction(tenths.epsilon) >= 3 * Fraction(0.1)  # the account never says less than was drawn
 
 
 TEXTS = st.sampled_from(["a", "b", "c", "d"])

@@ -15,7 +15,7 @@ from querycloak.logs.category_paths import split_path
 from querycloak.logs.memory import available_memory
 from querycloak.logs.query_log import MISSING_TIME, NO_CODE, QueryLog
 from querycloak.logs.records import COLUMNS
-from querycloak.logs.times import choose_pattern, parse_each
+from querycloak.logs.times import choose_pattern, parse_as, parse_each
 
 if TYPE_CHECKING:
     from querycloak.logs.form import LogForm, Role
@@ -48,6 +48,7 @@ class LogBuilder:
         roles = {c.role for c in reader.layout.form.columns}
         self._roles: list[Role] = [role for role in COLUMNS if role in roles]
         self.time_format = time_format
+        self._guessed = time_format is None
         self._max_memory = max_memory
         self._separator = separator
         self._vocabularies = {role: Vocabulary() for role in PLURAL if role in roles}
@@ -136,6 +137,8 @@ class LogBuilder:
         pattern = self.time_format or "epoch"
         if (batch.how[:, column] == kernels.ESCAPED).any() or pattern not in {COMMON, "epoch"}:
             return self._slow_times(batch, pattern)
+        if pattern == "epoch" and self._guessed and not _surely_seconds(batch, 2 * column):
+            return self._slow_times(batch, pattern)
         if pattern == COMMON:
             bad = parse_common_times(batch.array, batch.spans, 2 * column, MISSING_TIME, times)
         else:
@@ -144,7 +147,7 @@ class LogBuilder:
 
     def _slow_times(self, batch: RecordBatch, pattern: str) -> Times:
         texts = self._reader.texts(batch, COLUMNS["time"])
-        times = parse_each(texts, pattern)
+        times = parse_each(texts, pattern) if self._guessed else parse_as(texts, pattern)
         self._problems.counts[BAD_TIME] += int((times == MISSING_TIME).sum()) - texts.null_count()
         return times
 
@@ -177,6 +180,18 @@ class LogBuilder:
                 "use a machine with more memory, or split the log by user"
             )
             raise InputError.at(source, problem)
+
+
+def _surely_seconds(batch: RecordBatch, span: int) -> bool:
+    """Tell whether every number that is there can only be seconds since 1970.
+
+    Eight digits may be a day, twelve and more a day and time, and these are read text by text (`logs/times.py`); so is
+    what begins with a sign, which one way of parsing takes and the other does not.
+    """
+    begin = batch.spans[:, span]
+    length = batch.spans[:, span + 1] - begin
+    first = batch.array[begin[length > 0]]
+    return not (((length == 8) | (length > 11)).any() or (first < ord("0")).any())
 
 
 def _compact(code: Codes, texts: pl.Series) -> tuple[Codes, pl.Series]:

@@ -27,6 +27,8 @@ __all__ = ["locked", "locked_directory", "remove_lock_files"]
 
 LONGEST_NAME: Final = 200
 """Bytes of a file's name that its lock and its temporary file repeat; a longer one is told by its digest."""
+_TRIES: Final = 1000
+"""Times that a lock file is made again before we give up: another run removes its own once."""
 BUSY: Final = "another run is writing it: wait until that has ended, or choose another output"
 
 
@@ -104,8 +106,11 @@ def _locked(lock: Path, path: Path, opened: Callable[[], int]) -> Iterator[None]
 
 
 def _acquire(lock: Path, path: Path, opened: Callable[[], int]) -> int:
-    """Open and lock; whoever had the lock may just have removed its file, and then it is made again."""
-    while True:
+    """Open and lock; whoever had the lock may just have removed its file, and then it is made again.
+
+    Some directories, such as /proc, take no new file and say that it is not there: tries are limited.
+    """
+    for _ in range(_TRIES):
         try:
             file = opened()
         except FileNotFoundError:
@@ -127,6 +132,7 @@ def _acquire(lock: Path, path: Path, opened: Callable[[], int]) -> int:
             reason = "its file system has no locks; write to another" if no_locks else (error.strerror or "").lower()
             raise OutputError(f"{path}: cannot be locked: {reason}.") from None
         os.close(file)
+    raise OutputError(f"{path}: cannot be written: no file can be made in {path.parent}; choose another output.")
 
 
 def _open_directory(path: Path, mode: int) -> int:

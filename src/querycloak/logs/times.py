@@ -1,4 +1,9 @@
-"""Times as text and as seconds: the pattern is chosen once, by the first times of a log."""
+"""Times as text and as seconds.
+
+Where nobody said how times are written, each text is read by itself, by the first pattern that it fits: how one user
+writes times never changes the times of another. The pattern of most of them only says how times are written back, and
+what to try first.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from querycloak.logs.query_log import MISSING_TIME
 if TYPE_CHECKING:
     from querycloak.logs.query_log import Times
 
-__all__ = ["choose_pattern", "format_times", "parse_each", "parse_times"]
+__all__ = ["choose_pattern", "format_times", "parse_as", "parse_each", "parse_times"]
 
 SECOND: Final = 1_000_000
 """in microseconds"""
@@ -30,8 +35,8 @@ PATTERNS: Final = (
     ("%Y-%m-%d", r"^\d{4}-\d\d-\d\d$"),
 )
 """Pattern, and what its texts look like; the surest first."""
-_LOOKS: Final = {**dict(PATTERNS), "epoch": r"^-?\d{1,12}(\.\d+)?$"}
-"""What is taken for a time of the pattern where most times of a log are; builder.LATEST has 12 digits."""
+_SURER: Final = {"epoch": r"^(?:(?:19|20)\d{6}|\d{12,})$"}
+"""Texts that fit a pattern's look, or its parser, and belong to one before it in PATTERNS."""
 
 
 def choose_pattern(texts: pl.Series) -> str:
@@ -42,24 +47,37 @@ def choose_pattern(texts: pl.Series) -> str:
 
 
 def parse_each(texts: pl.Series, pattern: str) -> Times:
-    """Parse times by a pattern, and those that look otherwise by the pattern that they look like.
+    """Parse each text by the first of PATTERNS that it looks like and that parses it, whatever the others look like.
 
-    The pattern is that of most times of the log. If the others had no time, one user with many rows could take the
-    times of all others away, and with them what joins the clicks of one search.
+    `pattern` is that of most of them, and makes no difference but in speed: what fits it and none before it is parsed
+    at once.
     """
     times = parse_times(texts, pattern).copy()
-    odd = pl.Series(times == MISSING_TIME) | ~texts.str.contains(_LOOKS.get(pattern, ""))
+    odd = pl.Series(times == MISSING_TIME) | ~texts.str.contains(dict(PATTERNS)[pattern])
+    if pattern in _SURER:
+        odd |= texts.str.contains(_SURER[pattern])
     at, left = (odd & texts.is_not_null()).arg_true().to_numpy(), texts.filter(odd & texts.is_not_null())
+    times[at] = MISSING_TIME
     for other, look in PATTERNS:
         if not len(left):
             break
         found = np.full(len(left), MISSING_TIME, dtype=np.int64)
         fits = left.str.contains(look)
-        if other != pattern and fits.any():
+        if fits.any():
             found[fits.to_numpy()] = parse_times(left.filter(fits), other)
         parsed = found != MISSING_TIME
         times[at[parsed]] = found[parsed]
         at, left = at[~parsed], left.filter(pl.Series(~parsed))
+    return times
+
+
+def parse_as(texts: pl.Series, pattern: str) -> Times:
+    """Parse times by a pattern that the form of a log names; what is no such time is parsed as `parse_each` does."""
+    times = parse_times(texts, pattern).copy()
+    at = (pl.Series(times == MISSING_TIME) & texts.is_not_null()).arg_true()
+    if len(at):
+        left = texts.gather(at)
+        times[at.to_numpy()] = parse_each(left, choose_pattern(left))
     return times
 
 

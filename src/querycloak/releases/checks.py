@@ -165,10 +165,13 @@ def check_budget(statement: PrivacyStatement, budget: Budget | None) -> None:
         raise broken(statement, "a ledger is named, and nothing was charged to it")
 
 
-def check_public(table: QueryLog, statement: PrivacyStatement, kind: type[Release], *, learned: bool) -> None:
+def check_public(
+    table: QueryLog, statement: PrivacyStatement, kind: type[Release], *, learned: bool, found: bool
+) -> None:
     """Check that a differentially private release shows nothing of the log but through its noise.
 
-    No exact count of the input in the statement, no column kept from the log, no knowledge learned from it.
+    No exact count of the input in the statement, no column kept from the log, no knowledge learned from it (`learned`),
+    no column whose role was found among its records (`found`).
     """
     if any(not name.startswith(_OF_MECHANISMS) for name in statement.parameters):
         raise broken(statement, "the statement holds numbers that are no bound and no setting of its noise")
@@ -186,6 +189,8 @@ def check_public(table: QueryLog, statement: PrivacyStatement, kind: type[Releas
         raise broken(statement, f"columns of the log are published as they were: {', '.join(kept)}")
     if learned:
         raise broken(statement, "the mapping was learned from the log; only public knowledge may be used")
+    if found:
+        raise broken(statement, "which column is which was found among the records, and one user's may decide it")
 
 
 def _chosen_columns(table: QueryLog, statement: PrivacyStatement, kind: type[Release]) -> set[str]:

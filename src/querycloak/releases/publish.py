@@ -104,7 +104,8 @@ def _publish(kind: type[R], table: QueryLog, statement: PrivacyStatement, truth:
     if private:
         table = replace(table, form=None if table.form is None else table.form.of_schema())
         checks.check_budget(statement, evidence.budget)
-        checks.check_public(table, statement, kind, learned=evidence.learned)
+        found = evidence.original.form is not None and bool(evidence.original.form.found)
+        checks.check_public(table, statement, kind, learned=evidence.learned, found=found)
     text_checks.check_texts(table, statement, evidence)
     text_checks.check_identifiers(table, statement, evidence)
     check_columns(table, statement, evidence.original, evidence.readings)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import querycloak as qc
+from querycloak.errors import GateError, UserError
 
 CLICKS = [
     {"user": f"u{i}", "query": "flu", "ts": 1141207810 + i, "url": f"http://{site}.com"}
@@ -26,9 +27,12 @@ METHODS = {
 }
 
 
-def read(path, rows):
+COLUMNS = {"user": "user", "query": "query", "time": "ts", "url": "url"}
+
+
+def read(path, rows, **columns):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return qc.read_log(path, yes=True)
+    return qc.read_log(path, columns=columns, yes=True)
 
 
 @pytest.mark.parametrize("mine", OF_ONE_USER.values(), ids=list(OF_ONE_USER))
@@ -37,17 +41,19 @@ def test_the_keys_of_one_user_do_not_change_the_counts_of_others(tmp_path, mine)
     settings = {"choose": "korolova", "per_user": 2, "epsilon": 1.0, "delta": 1e-6}
     counts = []
     for rows in (CLICKS, [*mine, *CLICKS]):
-        table = qc.anonymize(read(tmp_path / "log.jsonl", rows), "frequent-queries", seed=1, **settings).log
+        table = qc.anonymize(read(tmp_path / "log.jsonl", rows, **COLUMNS), "frequent-queries", seed=1, **settings).log
         counts.append(int(table.extra["count"][table.queries.to_list().index("flu")]))
     assert abs(counts[0] - counts[1]) <= 20
 
 
 @pytest.mark.parametrize("key", [{"url": "http://a.com"}, {"time": 1141207810}], ids=lambda key: next(iter(key)))
-def test_a_key_of_one_user_does_not_change_the_account_or_the_columns(tmp_path, key) -> None:
+@pytest.mark.parametrize("columns", [("user", "query"), ("user", "query", "time", "url")], ids=len)
+def test_a_key_of_one_user_does_not_change_the_account_or_the_columns(tmp_path, key, columns) -> None:
+    named = {role: role for role in columns}
     others = [{"user": f"u{i}", "query": "flu"} for i in range(30)]
     seen = []
     for rows in (others, [*others, {"user": "zed", "query": "flu", **key}]):
-        release = qc.anonymize(read(tmp_path / "log.jsonl", rows), "synthetic-dp", seed=1)
+        release = qc.anonymize(read(tmp_path / "log.jsonl", rows, **named), "synthetic-dp", seed=1)
         seen.append(([line.purpose for line in release.statement.account], release.log.form.columns))
     assert seen[0] == seen[1]
 
@@ -57,13 +63,36 @@ def test_a_key_of_one_user_does_not_change_the_format(tmp_path, method) -> None:
     others = [{"client_id": f"u{i}", "user_query": "tennis"} for i in range(9)]
     formats = []
     for rows in (others, [*others, {"client_id": "zed", "user_query": "tennis", "application": "a"}]):
-        release = qc.anonymize(read(tmp_path / "log.jsonl", rows), method, seed=1, **METHODS[method])
+        log = read(tmp_path / "log.jsonl", rows, user="client_id", query="user_query")
+        release = qc.anonymize(log, method, seed=1, **METHODS[method])
         qc.write_release(release, tmp_path / "release")
         formats.append(json.loads((tmp_path / "release.statement.json").read_text())["form"]["format"])
     assert formats[0] == formats[1]
 
 
-@pytest.mark.parametrize("written", ["20060301", "060301100000"])
+@pytest.mark.parametrize("named", [{}, {"user": "user"}, {"query": "query", "time": "ts"}], ids=str)
+@pytest.mark.parametrize("method", METHODS)
+def test_columns_found_among_records_are_refused(tmp_path, method, named) -> None:
+    """Whatever the records hold: a refusal that depends on them would tell about them."""
+    log = read(tmp_path / "log.jsonl", CLICKS, **named)
+    with pytest.raises(UserError, match="--columns user=user,query=query") as error:
+        qc.anonymize(log, method, seed=1, **METHODS[method])
+    assert not isinstance(error.value, GateError)
+
+
+def test_the_gate_refuses_columns_found_among_records(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("querycloak.methods.dp.frequent_queries.check_columns_public", lambda log: None)
+    with pytest.raises(GateError, match="found among the records"):
+        qc.anonymize(read(tmp_path / "log.jsonl", CLICKS), "frequent-queries", seed=1)
+
+
+def test_other_methods_take_json_as_before(tmp_path) -> None:
+    log = read(tmp_path / "log.jsonl", CLICKS)
+    assert log.time is not None
+    assert len(qc.anonymize(log, "sweep", seed=1).log)
+
+
+@pytest.mark.parametrize("written", ["20060301", "060301100000", "+1141207810", "-1141207810", "20061399"])
 def test_the_times_of_one_user_do_not_change_the_times_of_others(tmp_path, written) -> None:
     """Digits that fit two patterns were read by the pattern of most of the first thousand rows."""
     others = [f"u{i}\tflu\t{written}\n" for i in range(60)]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reference.set_union import exact_tail
 from scipy.special import ndtri
 
+from querycloak.methods.dp import _set_union_threshold
 from querycloak.methods.dp._set_union_threshold import tail, threshold
 
 
@@ -66,3 +67,14 @@ def test_one_user_less_is_too_low():
         w = int(unit / math.sqrt(d))
         assert d * exact_tail(least - w, scale) <= delta
         assert d * exact_tail(least - unit - w, scale) > 1.1 * delta
+
+
+@pytest.mark.parametrize("grid", [1, 2, 3, 5])
+@pytest.mark.parametrize("weights", [[8], [5, 5], [7, 3], [4, 4, 4, 4]])
+def test_it_holds_on_any_grid(monkeypatch, grid, weights):
+    """A coarse grid may raise the threshold, never lower it: each step is bounded by its end and its beginning."""
+    monkeypatch.setattr(_set_union_threshold, "_GRID", grid)
+    unit, scale, delta = 8, 2.0, 1e-3
+    assert sum(w * w for w in weights) <= unit * unit
+    least = _set_union_threshold.threshold.__wrapped__(4, scale, delta, unit=unit, floor=1)
+    assert sum(exact_tail(least - 1 - w, scale) for w in weights) <= delta

@@ -29,7 +29,7 @@ def ledger_setting() -> str | None:
     """Return the field `ledger`."""
     return setting(
         None, "file that keeps what each person has spent over all releases, made by `querycloak ledger make`; whoever "
-        "cannot pay for this one is left out"
+        "cannot pay for this one has no part in it"
     )  # fmt: skip
 
 

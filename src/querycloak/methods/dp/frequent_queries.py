@@ -41,7 +41,7 @@ from querycloak.methods.dp._korolova import choose_queries, count_queries, first
 from querycloak.methods.dp._noise import check_library, describe_noise, scale_for
 from querycloak.methods.dp._set_union_items import click_items, phrase_items, query_items
 from querycloak.methods.dp._set_union_table import PLURALS, RESERVED, Plan, choose_items, count_chosen, take_shares
-from querycloak.methods.dp._spending import charge
+from querycloak.methods.dp._spending import charge, check_columns_public
 from querycloak.progress import QUIET, Progress
 from querycloak.releases.budget import Budget
 from querycloak.releases.publish import Evidence, publish_counts, publish_log
@@ -160,6 +160,8 @@ def frequent_queries(
     """Publish what many users asked."""
     if random.seed is None:
         check_library()
+    if settings.output_form == "table":
+        check_columns_public(log)
     rows, rule, budget = (_korolova if settings.choose == "korolova" else _set_union)(log, settings, random, progress)
     if settings.output_form == "log":
         return _filtered_log(log, rows[0].code, settings, random, rule)

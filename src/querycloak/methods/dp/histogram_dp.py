@@ -28,7 +28,7 @@ from querycloak.methods.dp._contribution_kernels import take_fitting
 from querycloak.methods.dp._domains import TOPICS_HELP, choose_domains, describe_domains
 from querycloak.methods.dp._dp_settings import MOST_PER_USER, DpSettings, ledger_log_setting, ledger_setting
 from querycloak.methods.dp._noise import add_noise, check_library, describe_noise, scale_for
-from querycloak.methods.dp._spending import charge
+from querycloak.methods.dp._spending import charge, check_columns_public
 from querycloak.progress import QUIET, Progress
 from querycloak.releases.budget import EMPTY, REPLACE, Budget
 from querycloak.releases.publish import Evidence, publish_items
@@ -95,6 +95,7 @@ def histogram_dp(
 
     if random.seed is None:
         check_library()
+    check_columns_public(log)
     domains, _ = choose_domains(taxonomy, settings.domain, settings.topics)
     bins = np.concatenate([np.arange(d, d + taxonomy.size[d], dtype=np.int32) for d in domains])
     bin_of = np.full(len(taxonomy), -1, dtype=np.int32)

@@ -24,6 +24,7 @@ from querycloak.methods.dp._semantic_dp_mechanism import Criterion, Mechanism
 from querycloak.methods.dp._semantic_dp_paper import draw_units
 from querycloak.methods.dp._semantic_dp_rows import draw_rows
 from querycloak.methods.dp._semantic_dp_statement import covers, does_not_cover, model, promised
+from querycloak.methods.dp._spending import check_columns_public
 from querycloak.progress import QUIET, Progress
 from querycloak.releases.publish import Evidence, publish_log
 from querycloak.releases.statement import PrivacyStatement
@@ -150,6 +151,7 @@ def semantic_dp(
     taxonomy: Taxonomy,
 ) -> LogRelease:
     """Draw the rows of every user, and publish them under new ids."""
+    check_columns_public(log)
     mechanism = prepare(settings, taxonomy)
     draw = draw_rows if settings.shape == "user" else draw_units
     rows = draw(log, settings, mechanism, random, progress, concepts=concepts, taxonomy=taxonomy)

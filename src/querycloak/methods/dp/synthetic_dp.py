@@ -32,7 +32,7 @@ from querycloak.logs.query_log import NO_CODE, QueryLog
 from querycloak.methods.dp._dp_settings import MOST_PER_USER, DpSettings, ledger_log_setting, ledger_setting
 from querycloak.methods.dp._noise import check_library, describe_noise
 from querycloak.methods.dp._set_union_table import PLURALS, RESERVED
-from querycloak.methods.dp._spending import charge
+from querycloak.methods.dp._spending import charge, check_columns_public
 from querycloak.methods.dp._synthetic_domain import topic_bins
 from querycloak.methods.dp._synthetic_draw import Calendar, deal_texts, draw_clicks, draw_users, swap_repeated
 from querycloak.methods.dp._synthetic_events import read_events
@@ -124,6 +124,7 @@ def synthetic_dp(
     """Publish a log of invented users."""
     if random.seed is None:
         check_library()
+    check_columns_public(log)
     has_clicks = settings.clicks and log.url is not None
     texts = plans(rounds=_ROUNDS[settings.choose], per_user=settings.per_user, clicks=has_clicks)
     budget = Budget(float(settings.epsilon), float(settings.delta), reserved_delta=float(settings.delta) * RESERVED)
