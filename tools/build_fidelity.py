@@ -8,7 +8,6 @@ name that is no longer there is refused, and so is a row that says less than its
 from __future__ import annotations
 
 import ast
-import sys
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ SOURCE = "src/querycloak"
 TABLES = ROOT / "tools" / "fidelity"
 PAGE = ROOT / "docs" / "fidelity.md"
 ORDER = ("batet-2013", "milani-fard-2010", "sanchez-2018", "pamies-2023", "erola-castella")
-KEYS = {"part", "paper", "code", "verdict", "why", "tests", "recheck"}
+KEYS = {"part", "paper", "code", "verdict", "why", "tests"}
 NEEDS = {"faithful": ("code", "tests"), "departs": ("code", "tests", "why"), "missing": ("why",)}
 """what a row must say, by verdict"""
 
@@ -38,8 +37,6 @@ class Row:
     code: tuple[str, ...] = ()
     why: str = ""
     tests: tuple[str, ...] = ()
-    recheck: str = ""
-    """why somebody should look at the row again; printed by `--recheck`, not part of the page"""
 
 
 @dataclass(frozen=True)
@@ -169,10 +166,4 @@ def _cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    if "--recheck" in sys.argv:
-        for table in tables():
-            for row in table.rows:
-                if row.recheck:
-                    print(f"{table.name} | {row.paper} | {row.recheck}")
-    else:
-        PAGE.write_text(page(), encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")
