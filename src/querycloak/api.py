@@ -153,7 +153,8 @@ def anonymize(
         lcg='least', refine=False, passes=4
     partition: k=5
     semantic-dp: epsilon=1.0, shape='user', rows_per_user=20, criterion='sqc1', domain='all', topics='paper',
-        per_user_queries=None, epsilon_for='user', epsilon_times=1, rebuild='label', ledger=None, ledger_log=None
+        per_user_queries=None, epsilon_for='user', epsilon_times=1, weights='calibrated', rebuild='label',
+        ledger=None, ledger_log=None
     histogram-dp: epsilon=1.0, per_user_queries=100, domain='topics', topics='paper', sensitivity='replace',
         ledger=None, ledger_log=None
     frequent-queries: epsilon=2.302585092994046, delta=1e-05, choose='sips', items='queries', clicks=False,

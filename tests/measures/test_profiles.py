@@ -127,6 +127,7 @@ def test_the_papers_divergence_is_over_its_19_topics():
     assert min(of.values()) >= 0
     assert of["asthma"] != of["influenza"]
     assert score.value == pytest.approx((0 + 0.5) / 2)
+    assert score.details["over the four topics"] == pytest.approx(0), "both are diseases"
 
 
 def test_the_papers_divergence_says_nothing_without_its_topics():

@@ -17,6 +17,7 @@ from samples import Notes, sample_log
 import querycloak as qc
 from querycloak.errors import ParameterError, UnknownNameError
 from querycloak.knowledge.taxonomy import Taxonomy
+from querycloak.knowledge.topics import read_topics
 from querycloak.logs.query_log import QueryLog
 from querycloak.mapping.concept_log import ConceptLog
 from querycloak.methods.dp._contribution_kernels import take_fitting
@@ -280,3 +281,22 @@ def test_taking_what_fits(rows, left):
     user, units = [r[0] for r in rows], [r[1] for r in rows]
     found = take_fitting(np.array(user, np.int32), np.array(units, np.int64), np.array(left, np.int64))
     assert found.tolist() == reference.take_fitting(user, units, left)
+
+
+def test_the_papers_weights_use_half_of_epsilon_and_need_the_papers_shape():
+    with pytest.raises(ParameterError, match="--weights paper needs --shape paper"):
+        SemanticDp(weights="paper")
+    taxonomy = qc.load_taxonomy()
+    settings = SemanticDp(shape="paper", weights="paper", domain="topics", criterion="nsqc", epsilon=4.0)
+    assert prepare(settings, taxonomy).calibration.rate(4.0, 0) == 2.0
+    calibrated = SemanticDp(shape="paper", domain="topics", criterion="nsqc", epsilon=4.0)
+    assert prepare(calibrated, taxonomy).calibration.rate(4.0, 0) == 4.0
+
+
+def test_the_fine_topics_of_the_paper_are_domains_of_their_own():
+    taxonomy = qc.load_taxonomy()
+    fine = read_topics("paper-fine", taxonomy)
+    assert fine.main == fine.fine == read_topics("paper", taxonomy).fine
+    assert len(fine.main) == 19
+    settings = SemanticDp(shape="paper", domain="topics", topics="paper-fine")
+    assert prepare(settings, taxonomy).domains == fine.main

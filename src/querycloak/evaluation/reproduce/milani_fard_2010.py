@@ -141,7 +141,7 @@ def _shrinks_with_k(results: Results) -> Outcome:
         ks = sorted(k for p, k in cut if p == panel)
         ends.append((panel, cut[panel, ks[0]], cut[panel, ks[-1]]))
     text = "; ".join(f"{p}: {percent(a)} to {percent(b)}" for p, a, b in ends)
-    return found_if(all(b < a for _, a, b in ends), f"gain from the smallest k to the largest: {text}")
+    return found_if(all(b < a and a > 0 for _, a, b in ends), f"gain from the smallest k to the largest: {text}")
 
 
 def _shrinks_with_size(results: Results) -> Outcome:
@@ -150,7 +150,7 @@ def _shrinks_with_size(results: Results) -> Outcome:
     ks = sorted({k for _, k in cut})
     ends = [(k, cut[panels[0], k], cut[panels[-1], k]) for k in ks]
     text = "; ".join(f"k = {k:g}: {percent(a)} to {percent(b)}" for k, a, b in ends)
-    return found_if(all(b < a for _, a, b in ends), f"gain from {panels[0]} to {panels[-1]}: {text}")
+    return found_if(all(b < a and a > 0 for _, a, b in ends), f"gain from {panels[0]} to {panels[-1]}: {text}")
 
 
 def _little_between_clumps(results: Results) -> Outcome:

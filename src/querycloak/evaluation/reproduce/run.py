@@ -199,7 +199,7 @@ def _identity(cell: Cell) -> list[Any]:
         cell.blind,
         cell.measures,
         cell.attacks,
-        sorted(cell.settings),
+        sorted(set(cell.settings) - set(cell.fixed)),
         cell.timed,
         cell.engine,
     ]
