@@ -209,9 +209,8 @@ FINDINGS: Final = (
         _gains_more_when_alike,
     ),
     *_both(
-        "Groups of users who share most categories make a published log that is more like each of them. (Tested "
-        "against groups that know no category, which the paper does not have.)",
-        "Section IV",
+        "Groups of users who share most categories make a published log that is more like each of them.",
+        "Section IV, against groups that know no category (ours)",
         _above_control,
     ),
     Finding(
