@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import querycloak as qc
+
 from querycloak.errors import InputError
 from querycloak.evaluation.workbench import load_taxonomy
 from querycloak.knowledge.senses import concepts_of_senses, split_sense
@@ -16,6 +16,7 @@ from querycloak.knowledge.tables import table_rows
 from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.knowledge.topic_tree import load_topic_tree, read_topic_tree, topics_of_concepts
 from querycloak.knowledge.wordnet import load_wordnet
+from querycloak.mapping import Mapper
 from querycloak.mapping.words import label_text
 
 KDD = Path(__file__).parents[2] / "tools" / "kdd_topics_tree.tsv"
@@ -104,7 +105,7 @@ def test_topics_of_common_nouns(topic_of, sense, topic):
 
 def test_queries_map_to_topics_as_to_any_taxonomy():
     topics = load_taxonomy("topics")
-    mapper = qc.Mapper(topics)
+    mapper = Mapper(topics)
     assert [topics.path(c) for c in mapper.concepts("dog food")] == ["Top/Animals & Pets/Pet Supplies"]
     assert [topics.path(c) for c in mapper.concepts("used cars")] == ["Top/Vehicles/Buying & Selling Cars"]
     assert [topics.path(c) for c in mapper.concepts("men")] == ["Top/Society/People/Men"]
