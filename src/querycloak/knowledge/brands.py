@@ -108,5 +108,7 @@ def _refuse_unknown_concepts(brands: Sequence[Brand], source: str) -> None:
 
     for brand, concept in zip(brands, brand_concepts(brands, load_wordnet()).tolist(), strict=True):
         if concept < 0:
-            problem = f"there is no concept {brand.sense!r} in WordNet; concepts are written label#sense, as in 'shoe#1'"
+            problem = (
+                f"there is no concept {brand.sense!r} in WordNet; concepts are written label#sense, as in 'shoe#1'"
+            )
             raise InputError.at(source, problem, brand.line)

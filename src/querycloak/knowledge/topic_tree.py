@@ -125,7 +125,9 @@ def _parse(text: str, source: str) -> TopicTree:
         while open_paths and open_paths[-1] != above:
             open_paths.pop()
         if above and not open_paths:
-            raise InputError.at(source, f"the topic {path!r} does not follow the topic above it or one below that", line)
+            raise InputError.at(
+                source, f"the topic {path!r} does not follow the topic above it or one below that", line
+            )
         open_paths.append(path)
         node[path] = len(parent)
         parent.append(node[above] if above else ROOT)
