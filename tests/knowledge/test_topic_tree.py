@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-
 from querycloak.errors import InputError
 from querycloak.evaluation.workbench import load_taxonomy
 from querycloak.knowledge.senses import concepts_of_senses, split_sense
@@ -117,6 +116,26 @@ def test_the_deepest_subtree_decides_and_a_minus_takes_out(tmp_path):
     assert topics_of_concepts(tree, ANIMALS).tolist() == [all_, pets, pets, all_, young, all_]
     tree = written(tmp_path, "Pets\tanimal#1, -dog#1\tpets\n")
     assert topics_of_concepts(tree, ANIMALS).tolist() == [-1, 1, 1, -1, -1, -1]
+
+
+def test_every_concept_has_the_topic_of_its_nearest_listed_ancestor():
+    """Against a walk up the tree from each of some concepts."""
+    tree, wordnet = load_topic_tree(), load_wordnet()
+    subtrees = tree.subtrees()
+    concepts = concepts_of_senses([subtree.sense for subtree in subtrees], wordnet).tolist()
+    listed = {c: s.node for c, s in zip(concepts, subtrees, strict=True) if not s.taken_out}
+    taken_out = {(c, s.node) for c, s in zip(concepts, subtrees, strict=True) if s.taken_out}
+
+    def topic(concept):
+        left = set()
+        for above in wordnet.ancestors(concept):
+            left |= {node for c, node in taken_out if c == above}
+            if listed.get(above, -1) not in {-1, *left}:
+                return listed[above]
+        return -1
+
+    some = range(0, len(wordnet), 23)
+    assert topics_of_concepts(tree, wordnet)[some].tolist() == [topic(concept) for concept in some]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Taxonomies that are known by a name: WordNet, the topics of web search, and those of other packages (`querycloak.plugins`)."""
+"""Taxonomies that are known by a name: WordNet, our topics, and those of other packages (`querycloak.plugins`)."""
 
 from __future__ import annotations
 
