@@ -363,6 +363,7 @@ def reproduce(
     seed: int = 1,
     repeat: str = "",
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    mapping: str = "phrases",
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
     progress: Progress = QUIET,
@@ -370,7 +371,8 @@ def reproduce(
     """Repeat the experiments of a paper on a log, and say which of its findings are found there.
 
     Without a log, one like the paper's is generated for every draw. `users` (default: as many as the paper had, or as
-    the log has) and `quick` make it smaller; `draws` is how often everything is run. The folder `output` gets
+    the log has) and `quick` make it smaller; `draws` is how often everything is run. Queries are read as in the papers,
+    unless `mapping` says `segments`. The folder `output` gets
     `reproduction.html`, a picture per figure, `results.csv`, and every finished run, so that the same call continues
     after an interruption. These are experiments with known seeds: no release is written, and nothing of it is for
     publishing.
@@ -378,18 +380,22 @@ def reproduce(
     from querycloak.evaluation.reproduce.papers import find_paper
     from querycloak.evaluation.reproduce.run import reproduce as run
     from querycloak.evaluation.reproduce.source import sampled
+    from querycloak.mapping.modes import check_mapping
     from querycloak.report.reproduction import write_reproduction
 
     chosen = find_paper(paper)
+    mapping = check_mapping(mapping)
     tree = load_taxonomy(taxonomy)
     if users is None and quick:
         users = chosen.quick_users if log is None else min(chosen.quick_users, len(log.users))
     if log is None:
         from querycloak.generator.draws import generated_logs
 
-        source = generated_logs(chosen, tree, users, progress)
+        source = generated_logs(chosen, tree, users, progress, mapping=mapping)
     else:
-        source = sampled(Workbench(log, tree, directory, resolver), chosen, users, _digest(directory, resolver))
+        bench = Workbench(log, tree, directory, resolver, mapping=mapping)
+        source = sampled(bench, chosen, users, _digest(directory, resolver))
+    source = replace(source, says=f"{source.says}; mapping: {mapping}")
     folder = Path(output)
     found = run(chosen, source, folder, draws=draws, seed=seed, quick=quick, repeat=repeat, progress=progress)
     write_reproduction(found, folder)

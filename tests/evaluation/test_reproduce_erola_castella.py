@@ -40,8 +40,8 @@ def made_up(gain=0.08, more_when_alike=0.12, by_level=-0.05, by_k=-0.01, over_co
         for series, value in values.items():
             results.add(Place(figure, f"L = {panel}", series, k), 1, value)
     for series, k in itertools.product((NEW, OLD), KS):
-        results.add(Place("groups", series, "smallest group", k), 1, k + smallest)
-        results.add(Place("groups", series, "largest group", k), 1, 2 * k - 1)
+        results.add(Place("groups", "", f"smallest group, {series}", k), 1, k + smallest)
+        results.add(Place("groups", "", f"largest group, {series}", k), 1, 2 * k - 1)
         results.add(Place("linkage", "", series, k), 1, 1 / k)
     return results
 
@@ -70,6 +70,7 @@ def test_what_the_paper_found_is_found() -> None:
         ("The more alike users are, the better", {"more_when_alike": 0.0, "alike": -0.01}),
         ("The more alike users are, the more", {"more_when_alike": 0.01}),
         ("The more alike users are, the more", {"gain": -0.2, "more_when_alike": 0.1}),
+        ("The more alike users are, the more", {"gain": 0.001, "more_when_alike": 0.005}),
         ("Groups of users who share most", {"over_control": 0.0}),
     ],
 )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from samples import sample_log
 
+import querycloak as qc
 from querycloak.errors import OutputError, ParameterError, UserError
 from querycloak.evaluation.reproduce import run as running
 from querycloak.evaluation.reproduce.judging import falls, found_if
@@ -195,6 +196,26 @@ def test_a_generated_log_is_another_one_in_each_draw(tmp_path):
     assert len(one.users) == len(two.users) == 12
     assert one.queries.to_list() != two.queries.to_list()
     assert "no real person" in logs.says
+
+
+def test_queries_are_read_as_the_papers_do_unless_told_otherwise(monkeypatch, tmp_path):
+    """Runs of one mapping are not taken for those of the other."""
+    seen = []
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(paper, source, *args, **kwargs):
+        seen.append((source.make(1).mapping, source.mark, source.says.rsplit(" ", 1)[1]))
+        raise StoppedError
+
+    monkeypatch.setattr("querycloak.evaluation.reproduce.run.reproduce", stop)
+    for log in (None, sample_log(users=60)):
+        for given in ({}, {"mapping": "segments"}):
+            with pytest.raises(StoppedError):
+                qc.reproduce("sanchez-2018", log, output=tmp_path, users=60 if log is None else None, **given)
+    assert [(mapping, says) for mapping, _, says in seen] == [(m, m) for m in ("phrases", "segments")] * 2
+    assert len({mark for _, mark, _ in seen}) == 4
 
 
 def test_progress_says_how_long_it_will_take(tmp_path):

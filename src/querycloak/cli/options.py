@@ -17,6 +17,7 @@ __all__ = [
     "SensitiveOption",
     "SignOption",
     "TaxonomyOption",
+    "known_mapping",
 ]
 
 LogArgument = Annotated[Path, typer.Argument(help="The original log.", show_default=False)]
@@ -25,7 +26,7 @@ ReleaseArgument = Annotated[
 ]
 
 
-def _known(name: str | None) -> str | None:
+def known_mapping(name: str | None) -> str | None:
     """Refuse a mapping that is not there before any work is done."""
     if name is not None:
         from querycloak.mapping.modes import check_mapping
@@ -40,7 +41,7 @@ MappingOption = Annotated[
         "--mapping",
         help="How queries are read to find their concepts: `segments`, or `phrases` as in the papers. Default: as the "
         "statement of the release says where there is one, else `segments`.",
-        callback=_known,
+        callback=known_mapping,
         show_default=False,
     ),
 ]

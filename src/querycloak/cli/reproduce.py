@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, ResolverOption, TaxonomyOption
+from querycloak.cli.options import DirectoryOption, ResolverOption, TaxonomyOption, known_mapping
 from querycloak.evaluation.reproduce.papers import PAPERS
 from querycloak.logs.read_options import ReadOptions
 
@@ -55,6 +55,14 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A small log, two draws, few points of each axis.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of the first draw; the next draws have the next ones.")] = 1,
     taxonomy: TaxonomyOption = "wordnet",
+    mapping: Annotated[
+        str,
+        typer.Option(
+            "--mapping",
+            help="How queries are read to find their concepts: `phrases` as in the papers, or `segments`.",
+            callback=known_mapping,
+        ),
+    ] = "phrases",
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -93,6 +101,7 @@ def reproduce(
             seed=seed,
             repeat=shlex.join(["querycloak", *sys.argv[1:]]),
             taxonomy=taxonomy if bench is None else bench.taxonomy,
+            mapping=mapping,
             directory=None if bench is None else bench.directory,
             resolver=None if bench is None else bench.resolver,
             progress=progress,

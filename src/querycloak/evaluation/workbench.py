@@ -52,7 +52,7 @@ __all__ = ["Attacked", "Workbench", "load_taxonomy", "mapper_of"]
 
 
 def load_taxonomy(source: Taxonomy | str | PathLike[str] = "wordnet") -> Taxonomy:
-    """Load a taxonomy by name (`wordnet`: the embedded nouns; or one of an installed package), or from a file.
+    """Load a taxonomy by name (`wordnet`: nouns; `topics`: topics of web search; or of a package), or from a file.
 
     A file holds paths, (child, parent) pairs, or the structure of the Open Directory.
     """

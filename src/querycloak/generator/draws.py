@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["generated_logs"]
 
 
-def generated_logs(paper: Paper, taxonomy: Taxonomy, users: int | None, progress: Progress = QUIET) -> Source:
-    """Generate a log like that of the paper for each draw, with the seed of the draw."""
+def generated_logs(
+    paper: Paper, taxonomy: Taxonomy, users: int | None, progress: Progress = QUIET, *, mapping: str | None = None
+) -> Source:
+    """Generate a log like that of the paper for each draw, with the seed of the draw; `mapping` reads its queries."""
     if users is None:
         users = paper.users if paper.generated_users is None else paper.generated_users
     check_users(paper, users)
@@ -36,11 +38,11 @@ def generated_logs(paper: Paper, taxonomy: Taxonomy, users: int | None, progress
 
             sites = made.directory()
             directory = SiteDirectory.of(sites["site"].to_list(), sites["category"].to_list())
-        return Workbench(made.log, taxonomy, directory)
+        return Workbench(made.log, taxonomy, directory, mapping=mapping)
 
     return Source(
         says=f"generated, no real person in it: {users:,} users and {queries:,} queries, another log for every draw",
-        mark=json.dumps([settings.to_json(), taxonomy.name, len(taxonomy)], sort_keys=True),
+        mark=json.dumps([settings.to_json(), taxonomy.name, len(taxonomy), mapping], sort_keys=True),
         users=users,
         make=make,
     )

@@ -1,4 +1,4 @@
-"""Taxonomies that are known by a name: WordNet, and those of other packages (`querycloak.plugins`)."""
+"""Taxonomies that are known by a name: WordNet, our topics, and those of other packages (`querycloak.plugins`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,20 @@ def _wordnet() -> Taxonomy:
     return load_wordnet()
 
 
-KNOWLEDGE: Final = Catalog("taxonomy", Knowledge, (Knowledge("wordnet", "the nouns of WordNet 3.0", _wordnet),))
+def _topics() -> Taxonomy:
+    from querycloak.knowledge.topic_tree import load_topic_tree
+
+    return load_topic_tree().taxonomy
+
+
+KNOWLEDGE: Final = Catalog(
+    "taxonomy",
+    Knowledge,
+    (
+        Knowledge("wordnet", "the nouns of WordNet 3.0", _wordnet),
+        Knowledge("topics", "the topics of web search, with the words that people type", _topics),
+    ),
+)
 """Taxonomies by name."""
 
 

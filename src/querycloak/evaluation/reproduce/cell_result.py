@@ -11,12 +11,12 @@ import numpy as np
 
 from querycloak.catalog import method as find_method
 from querycloak.errors import UserError
-from querycloak.evaluation.workbench import Workbench
 from querycloak.knowledge.directory import SiteDirectory
 from querycloak.randomness import Randomness
 
 if TYPE_CHECKING:
     from querycloak.evaluation.reproduce.paper import Cell
+    from querycloak.evaluation.workbench import Workbench
 
 __all__ = ["CellResult", "as_in_paper", "cell_from_json", "cell_to_json", "run_cell"]
 
@@ -78,7 +78,7 @@ def _scores(bench: Workbench, cell: Cell, seed: int, *, warm: bool) -> dict[str,
             values |= {f"{score.measure}: {name}": value for name, value in score.details.items()}
     if cell.attacks:
         watch = _Stopwatch()
-        attacked = Workbench(bench.log, bench.taxonomy, bench.directory, bench.resolver, watch)
+        attacked = replace(bench.part(bench.log), progress=watch)
         for found in attacked.attack(release, cell.attacks, seed, rerun=False):
             values[found.attack] = found.rate
             values |= {f"{found.attack}: {name}": value for name, value in found.details.items()}

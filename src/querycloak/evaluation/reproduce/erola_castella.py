@@ -149,7 +149,7 @@ def cells(scale: Scale) -> list[Cell]:
                 levels[-1],
                 WITH_SITE,
                 *_by_level(series, k, levels),
-                *(Spot("groups", size, k, f"statement: {size}", series) for size in SIZES),
+                *(Spot("groups", f"{size}, {series}", k, f"statement: {size}") for size in SIZES),
                 Spot("linkage", series, k, "record-linkage"),
                 *([Spot("covered", series, scale.users, "with a category")] if k == ks[0] else []),
             )
@@ -216,7 +216,7 @@ def _figures() -> tuple[Figure, ...]:
             "Sizes of the groups",
             Axis("k"),
             Axis("users"),
-            SIZES,
+            tuple(f"{size}, {series}" for series in (NEW, OLD) for size in SIZES),
             kind="table",
         ),
         Figure(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from querycloak.errors import UserError
 from querycloak.logs.content_digest import content_digest
+from querycloak.mapping.modes import check_mapping
 from querycloak.randomness import Randomness
 
 if TYPE_CHECKING:
@@ -68,9 +69,9 @@ def sampled(bench: Workbench, paper: Paper, users: int | None, knowledge: str = 
         if whole
         else f"{count:,} of the {len(people):,} users of the log, drawn again for every draw"
     )
-    return Source(
-        says, content_digest(log).hex() + bench.taxonomy.name + str(len(bench.taxonomy)) + knowledge, count, make
-    )
+    tree = bench.taxonomy
+    mark = "".join([content_digest(log).hex(), tree.name, str(len(tree)), check_mapping(bench.mapping), knowledge])
+    return Source(says, mark, count, make)
 
 
 class Draw:
