@@ -363,7 +363,7 @@ def reproduce(
     seed: int = 1,
     repeat: str = "",
     taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
-    mapping: str = "phrases",
+    mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
     progress: Progress = QUIET,
@@ -371,8 +371,8 @@ def reproduce(
     """Repeat the experiments of a paper on a log, and say which of its findings are found there.
 
     Without a log, one like the paper's is generated for every draw. `users` (default: as many as the paper had, or as
-    the log has) and `quick` make it smaller; `draws` is how often everything is run. Queries are read as in the papers,
-    unless `mapping` says `segments`. The folder `output` gets
+    the log has) and `quick` make it smaller; `draws` is how often everything is run. Queries are read as in the paper,
+    unless `mapping` says otherwise. The folder `output` gets
     `reproduction.html`, a picture per figure, `results.csv`, and every finished run, so that the same call continues
     after an interruption. These are experiments with known seeds: no release is written, and nothing of it is for
     publishing.
@@ -384,7 +384,7 @@ def reproduce(
     from querycloak.report.reproduction import write_reproduction
 
     chosen = find_paper(paper)
-    mapping = check_mapping(mapping)
+    mapping = check_mapping(mapping or chosen.mapping)
     tree = load_taxonomy(taxonomy)
     if users is None and quick:
         users = chosen.quick_users if log is None else min(chosen.quick_users, len(log.users))

@@ -211,11 +211,14 @@ def test_queries_are_read_as_the_papers_do_unless_told_otherwise(monkeypatch, tm
 
     monkeypatch.setattr("querycloak.evaluation.reproduce.run.reproduce", stop)
     for log in (None, sample_log(users=60)):
-        for given in ({}, {"mapping": "segments"}):
+        for paper, given in (("sanchez-2018", {}), ("sanchez-2018", {"mapping": "segments"})):
             with pytest.raises(StoppedError):
-                qc.reproduce("sanchez-2018", log, output=tmp_path, users=60 if log is None else None, **given)
+                qc.reproduce(paper, log, output=tmp_path, users=60 if log is None else None, **given)
     assert [(mapping, says) for mapping, _, says in seen] == [(m, m) for m in ("phrases", "segments")] * 2
     assert len({mark for _, mark, _ in seen}) == 4
+    with pytest.raises(StoppedError):
+        qc.reproduce("milani-fard-2010", output=tmp_path, users=200)
+    assert seen[-1][0] == "segments"  # its items are all nouns
 
 
 def test_progress_says_how_long_it_will_take(tmp_path):

@@ -46,7 +46,8 @@ def test_batet_has_six_methods_with_k_2_to_7_d_to_20_and_kp_to_40() -> None:
 def test_l_rl_and_what_is_removed_are_read_as_batet_has_them() -> None:
     """RL over all users, and not over those who are left; a user of whom nothing is left is emptied."""
     scores = {
-        "information loss": 30.0,
+        "information loss": 35.0,
+        "information loss: at 80": 30.0,
         "record-linkage": 0.8,
         "record-linkage, all users": 0.2,
         "volume kept": 0.06,
@@ -67,6 +68,9 @@ def test_milani_fard_has_four_k_three_sizes_and_five_r() -> None:
     assert plotted("milani-fard-2010", "fig-7") == set(itertools.product([""], ["Clump", "Partition"], at))
     assert all(cell.timed for cell in cells_of("milani-fard-2010", "fig-7", "Clump"))
     assert {c.settings.get("duplicates") for c in cells_of("milani-fard-2010", "fig-3", "Clump2")} == {"drop"}
+    assert all(
+        cell.settings["prune"] for cell in cells_of("milani-fard-2010", "fig-3", "Partition")
+    )  # as Clump's tree is
 
 
 def test_sanchez_has_all_criteria_in_a_b_c_and_d_as_p_with_the_weights_of_equation_3() -> None:

@@ -56,13 +56,14 @@ def reproduce(
     seed: Annotated[int, typer.Option(help="Seed of the first draw; the next draws have the next ones.")] = 1,
     taxonomy: TaxonomyOption = "wordnet",
     mapping: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--mapping",
-            help="How queries are read to find their concepts: `phrases` as in the papers, or `segments`.",
+            help="How queries are read to find their concepts: `phrases` or `segments`. Default: as in the paper.",
             callback=known_mapping,
+            show_default=False,
         ),
-    ] = "phrases",
+    ] = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

@@ -42,15 +42,10 @@ MEASURED: Final[dict[str, Any]] = {"measures": ("information-loss", "kept"), "at
 def read(measure: str, scores: Mapping[str, float]) -> float | None:
     """Find a measure of the paper among the scores: L and RL in percent as the paper has them, shares as shares."""
     if measure == "L":
-        return scores.get("information loss: with 80 clusters", scores.get("information loss"))
+        return scores.get("information loss: at 80", scores.get("information loss"))
     if measure == "RL":
-        over_all = [
-            value for name, value in scores.items() if name.startswith("record-linkage") and "all users" in name
-        ]
-        if over_all:
-            return 100 * over_all[0]
-        rate = scores.get("record-linkage")  # over the published users; those who are missing are not linked
-        return None if rate is None else 100 * rate * scores["published users"] / scores["users"]
+        rate = scores.get("record-linkage, all users")
+        return None if rate is None else 100 * rate
     if measure == "removed":
         kept = scores.get("volume kept")
         return None if kept is None else 1 - kept

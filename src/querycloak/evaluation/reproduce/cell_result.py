@@ -76,6 +76,7 @@ def _scores(bench: Workbench, cell: Cell, seed: int, *, warm: bool) -> dict[str,
         for score in bench.measure(release, cell.measures, seed):
             values[score.measure] = score.value
             values |= {f"{score.measure}: {name}": value for name, value in score.details.items()}
+            values |= {f"{score.measure}: at {number}": value for number, value in score.curve.items()}
     if cell.attacks:
         watch = _Stopwatch()
         attacked = replace(bench.part(bench.log), progress=watch)

@@ -182,6 +182,8 @@ class Paper:
     """for generated logs"""
     generated: Mapping[str, Any] = field(default_factory=dict)
     """further settings of the generator"""
+    mapping: str = "phrases"
+    """how the paper reads queries: a phrase is one unit, or (`segments`) all nouns of a query are"""
     generated_users: int | None = None
     """users of a generated log, where one of the paper's size would take days; None = as many as the paper's"""
     directory: bool = False
