@@ -70,7 +70,7 @@ def test_milani_fard_has_four_k_three_sizes_and_five_r() -> None:
     assert {c.settings.get("duplicates") for c in cells_of("milani-fard-2010", "fig-3", "Clump2")} == {"drop"}
     assert all(
         cell.settings["prune"] for cell in cells_of("milani-fard-2010", "fig-3", "Partition")
-    )  # as Clump's tree is
+    )
 
 
 def test_sanchez_has_all_criteria_in_a_b_c_and_d_as_p_with_the_weights_of_equation_3() -> None:
