@@ -145,9 +145,9 @@ def anonymize(
     syntactic-microaggregation: k=5, min_query_users=None, rare=None, identifiers=None, famous=30,
         max_rows_per_user=None, kinds='none', as_in_paper=False, keep='none', time_grain='day', refine=False
     url-microaggregation: k=5, min_query_users=None, rare=None, identifiers=None, famous=30, max_rows_per_user=None,
-        kinds='none', as_in_paper=False, keep='none', time_grain='day', levels=5
+        kinds='none', as_in_paper=False, keep='none', time_grain='day', levels=5, similarity=None
     word-microaggregation: k=5, min_query_users=None, rare=None, identifiers=None, famous=30, max_rows_per_user=None,
-        kinds='none', as_in_paper=False, keep='none', time_grain='day', levels=5
+        kinds='none', as_in_paper=False, keep='none', time_grain='day', levels=5, similarity=None, categories='all'
     click-graph-removal: k=2, sites=2, min_query_users=None, rare=None, identifiers=None, famous=30,
         max_rows_per_user=None, kinds='none', as_in_paper=False
     policy: rules='google-2024'

@@ -102,9 +102,10 @@ def test_linking_attacks_name_any_id_and_guess_among_all():
 
 
 def test_record_linkage_names_the_person_behind_each_id():
-    result = record_linkage(LOG, RELEASE, Randomness(1))
+    result, of_all = record_linkage(LOG, RELEASE, Randomness(1))
     assert (result.rate, result.targets) == (1.0, EACH * PEOPLE)
     assert result.baseline.rate == 1 / PEOPLE
+    assert (of_all.rate, of_all.targets) == (1.0, PEOPLE)
 
 
 def test_shape_looks_for_the_longest_log():

@@ -120,7 +120,7 @@ AUDIT = [
     ),
     (
         fault("semantic-dp: users without a concept have no rows", f"{DP}/_semantic_dp_rows.py",
-              "people = np.flatnonzero(takes_part).astype(np.int32)",
+              "people = np.unique(log.user).astype(np.int32)",
               "people = np.unique(concepts.user[mechanism.covers(concepts.concept)]).astype(np.int32)"),
         {**SEMANTIC, "pair": "unique text", "runs": 200},
     ),

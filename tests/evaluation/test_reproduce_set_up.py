@@ -68,9 +68,7 @@ def test_milani_fard_has_four_k_three_sizes_and_five_r() -> None:
     assert plotted("milani-fard-2010", "fig-7") == set(itertools.product([""], ["Clump", "Partition"], at))
     assert all(cell.timed for cell in cells_of("milani-fard-2010", "fig-7", "Clump"))
     assert {c.settings.get("duplicates") for c in cells_of("milani-fard-2010", "fig-3", "Clump2")} == {"drop"}
-    assert all(
-        cell.settings["prune"] for cell in cells_of("milani-fard-2010", "fig-3", "Partition")
-    )
+    assert all(cell.settings["prune"] for cell in cells_of("milani-fard-2010", "fig-3", "Partition"))
 
 
 def test_sanchez_has_all_criteria_in_a_b_c_and_d_as_p_with_the_weights_of_equation_3() -> None:

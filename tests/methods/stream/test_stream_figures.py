@@ -9,6 +9,7 @@ import pytest
 
 import querycloak as qc
 from querycloak.logs.query_log import QueryLog
+from querycloak.methods.stream.delays import Delays
 from querycloak.methods.stream.engine import FixedDepth, SelfAdjusting
 from querycloak.methods.stream.stream_release import flow_figures
 from querycloak.randomness import Randomness
@@ -32,7 +33,10 @@ def test_delay_bags_and_waiting_users(engine) -> None:
     assert max(delays) > 0
     waiting = Counter(PATHS[code[record]][:2] for record in machine.waiting_records().tolist())
     assert sorted(machine.bag_sizes().tolist()) == sorted(waiting.values())
-    figures = flow_figures(machine, float(np.mean(delays)), 3)
+    counted = Delays()
+    counted.add(np.array(delays))
+    figures = flow_figures(machine, counted, 3)
+    assert figures["mean delay"] == pytest.approx(np.mean(delays))
     assert figures["mean bag size"] == pytest.approx(np.mean(list(waiting.values())))
     levels = Counter(len(path) for path in waiting.elements())  # a node has as many users waiting as queries
     assert [figures["users waiting at level 1"], figures["users waiting at level 2"]] == [levels[1], levels[2]]
