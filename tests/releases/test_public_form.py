@@ -25,7 +25,8 @@ OF_ONE_USER = {
 
 def form_of(path, method, lines):
     path.write_text("".join(lines))
-    release = qc.anonymize(qc.read_log(path, yes=True), method, seed=1, **OPTIONS[method])
+    log = qc.read_log(path, columns={"user": "user", "query": "query"}, yes=True)
+    release = qc.anonymize(log, method, seed=1, **OPTIONS[method])
     qc.write_release(release, path.with_name("release.jsonl"))
     return json.loads(path.with_name("release.jsonl.statement.json").read_text())["form"]
 
