@@ -142,7 +142,12 @@ def test_empty_release():
 
 @pytest.mark.parametrize(
     ("method", "settings"),
-    [("semantic-microaggregation", {"k": 3}), ("clump", {"k": 3}), ("semantic-dp", {"epsilon": 5.0}), ("sweep", {})],
+    [
+        ("semantic-microaggregation", {"k": 3}),
+        ("clump", {"k": 3}),
+        pytest.param("semantic-dp", {"epsilon": 5.0}, marks=pytest.mark.needs_jit),
+        ("sweep", {}),
+    ],
 )
 def test_against_the_reference(method, settings):
     log = sample_log(users=30, queries=9)

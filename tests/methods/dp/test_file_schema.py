@@ -21,7 +21,7 @@ OF_ONE_USER = {
 }
 METHODS = {
     "frequent-queries": {},
-    "semantic-dp": {},
+    "semantic-dp": {"domain": "sport"},
     "histogram-dp": {"domain": "sport"},
     "synthetic-dp": {},
 }

@@ -9,7 +9,10 @@ from querycloak.logs.query_log import QueryLog
 from querycloak.releases.ledger import make_ledger
 
 JUNE = QueryLog.of(["ann", "x", "y", "z"], ["tennis"] * 4)
-METHODS = {"semantic-dp": {"rows_per_user": 2}, "histogram-dp": {"domain": "sport", "per_user_queries": 1}}
+METHODS = {
+    "semantic-dp": {"domain": "sport", "rows_per_user": 2},
+    "histogram-dp": {"domain": "sport", "per_user_queries": 1},
+}
 
 
 @pytest.mark.parametrize("method", METHODS)

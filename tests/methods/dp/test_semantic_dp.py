@@ -244,6 +244,7 @@ def test_the_statement_says_what_is_not_covered():
     assert release.statement.parameters == {"epsilon": 1.0}
 
 
+@pytest.mark.needs_jit  # the worst case of a large domain, in plain Python
 @pytest.mark.parametrize("rebuild", ["shape", "paper"])
 def test_rebuilt_texts_keep_words_and_say_so(rebuild):
     log = QueryLog.of(["a", "a", "b"], ["exciting water sports in the mediterranean", "zzzqqq", "how to cure asthma"])
@@ -265,6 +266,7 @@ def test_label_keeps_no_word_that_is_no_label():
     assert not any("as they were" in line for line in release.statement.does_not_cover)
 
 
+@pytest.mark.needs_jit  # the worst case of a large domain, in plain Python
 def test_a_sample_log_over_wordnet_is_reproducible_and_unlike_itself():
     log = sample_log()
     first, second = (qc.anonymize(log, "semantic-dp", seed=s, shape="paper", domain="one") for s in (1, 1))

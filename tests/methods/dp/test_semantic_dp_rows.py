@@ -80,6 +80,7 @@ def test_every_user_has_exactly_r_rows_whatever_was_asked(rows):
     assert release.statement.counts_out["rows"] == rows * len(log.users)
 
 
+@pytest.mark.needs_jit  # the worst case of a large domain, in plain Python
 def test_the_default_is_twenty_rows_over_a_real_mapping():
     log = sample_log()
     release = qc.anonymize(log, "semantic-dp", seed=1)

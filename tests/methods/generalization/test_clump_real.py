@@ -21,6 +21,7 @@ def log():
     return qc.read_log(DATA / "excite-small.log")
 
 
+@pytest.mark.needs_jit
 @pytest.mark.parametrize("k", [2, 5, 15])
 @pytest.mark.parametrize("method", ["clump", "partition"])
 def test_k_users_or_more_share_every_published_transaction(log, method, k, tmp_path):
