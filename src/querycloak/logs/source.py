@@ -99,7 +99,11 @@ def _read(path: Path, options: ReadOptions, form: LogForm | None, progress: Prog
         builder.add(reader.read(b"", final=True))
     found = reader.form()
     found = replace(found, time_format=builder.time_format or found.time_format, compression=source.compression)
-    return builder.finish(replace(found, last_line_end=_ends_line(last, found)))
+    log = builder.finish(replace(found, last_line_end=_ends_line(last, found)))
+    if layout.is_json and options.columns and not len(log) and log.problems:  # keys are taken as they are named
+        named = " and ".join(name for role, name in options.columns.items() if role in {"user", "query"})
+        raise InputError.at(shown, f"no record has a value for {named}; check the names in --columns")
+    return log
 
 
 def _first_lines(stream: _Watched) -> bytes:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import querycloak as qc
-from querycloak.errors import GateError, UserError
+from querycloak.errors import GateError, InputError, UserError
 
 CLICKS = [
     {"user": f"u{i}", "query": "flu", "ts": 1141207810 + i, "url": f"http://{site}.com"}
@@ -90,6 +90,12 @@ def test_other_methods_take_json_as_before(tmp_path) -> None:
     log = read(tmp_path / "log.jsonl", CLICKS)
     assert log.time is not None
     assert len(qc.anonymize(log, "sweep", seed=1).log)
+
+
+def test_a_key_that_no_record_has(tmp_path) -> None:
+    """Keys are taken as they are named, so a misspelt one would leave nothing."""
+    with pytest.raises(InputError, match="no record has a value for usr and query; check the names in --columns"):
+        read(tmp_path / "log.jsonl", CLICKS, user="usr", query="query")
 
 
 @pytest.mark.parametrize("written", ["20060301", "060301100000", "+1141207810", "-1141207810", "20061399"])
