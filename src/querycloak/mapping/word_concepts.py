@@ -20,7 +20,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from querycloak.logs.query_log import NO_CODE
-from querycloak.mapping.lexicon import Lexicon, label_texts
+from querycloak.mapping.label_texts import label_texts
+from querycloak.mapping.lexicon import Lexicon
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
