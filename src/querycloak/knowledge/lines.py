@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -100,5 +101,5 @@ class LabelLists(Sequence[tuple[str, ...]]):
         """Return the labels of all concepts; made once."""
         if self._all is None:
             flat, start = self._labels.all(), self._start.tolist()
-            self._all = [tuple(flat[a:b]) for a, b in zip(start, start[1:], strict=False)]
+            self._all = [tuple(flat[a:b]) for a, b in pairwise(start)]
         return self._all

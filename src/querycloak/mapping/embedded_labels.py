@@ -47,7 +47,7 @@ _PROBE: Final = slice(None, None, 64)
 _ENOUGH: Final = 20_000
 """Look-ups in the tables that take as long as turning them into dictionaries."""
 
-V = TypeVar("V", int, str)
+V = TypeVar("V")
 
 
 class Table(Generic[V]):
@@ -56,7 +56,7 @@ class Table(Generic[V]):
     def __init__(self, texts: Lines, value: Callable[[int], V], look_up: Callable[[], None]) -> None:
         """`value` returns the value of a text by its number; `look_up` is called at each look-up."""
         self._texts = texts
-        self._value = value
+        self._value: Callable[[int], V] = value
         self._look_up = look_up
 
     def __contains__(self, text: str) -> bool:
