@@ -1,7 +1,7 @@
 """The label texts of WordNet, indexed ahead of time: what `LabelIndex` would make of the embedded taxonomy.
 
 Reading and stemming 150,000 labels takes a second; the file is read in a few milliseconds. Its tables are sorted texts,
-searched in place: a look-up takes some microseconds, a dictionary's a tenth of one. Who maps one query asks some dozen
+searched in place: a look-up takes 10 µs, a dictionary's a tenth of one. Who maps one query asks some dozen
 times; who maps a log asks millions of times, and then `Lexicon` turns the tables into dictionaries (`unpack`).
 
 `wordnet-labels.npz` is made by `tools/build_lexicon.py`, not compressed, so that the same labels are the same bytes on
@@ -44,7 +44,7 @@ __all__ = ["EmbeddedLabels", "Table", "columns", "embedded_labels"]
 FILE: Final = "wordnet-labels.npz"
 _PROBE: Final = slice(None, None, 64)
 """The words whose stems tell one stemmer from another: 1,000 of them, a millisecond."""
-_ENOUGH: Final = 20_000
+_ENOUGH: Final = 7_500
 """Look-ups in the tables that take as long as turning them into dictionaries."""
 
 V = TypeVar("V")
