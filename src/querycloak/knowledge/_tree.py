@@ -57,15 +57,28 @@ def _on_cycle(parent: npt.NDArray[np.int64], reached: npt.NDArray[np.bool_]) -> 
 
 
 def shape(parent: Int32s) -> tuple[Int32s, Int32s, Int32s]:
-    """Return depth, subtree size and leaf count for parents in depth-first order."""
-    above = parent.tolist()
-    n = len(above)
-    depth, size, leaves = [0] * n, [1] * n, [0] * n
-    for node in range(1, n):
-        depth[node] = depth[above[node]] + 1
-    for node in range(n - 1, 0, -1):
-        size[above[node]] += size[node]
-        leaves[node] = leaves[node] or 1
-        leaves[above[node]] += leaves[node]
-    leaves[0] = leaves[0] or 1
-    return np.array(depth, np.int32), np.array(size, np.int32), np.array(leaves, np.int32)
+    """Return depth, subtree size and leaf count for parents in depth-first order.
+
+    Links are followed in strides that double, so that even a chain of n nodes takes log n steps.
+    """
+    n = len(parent)
+    index = np.arange(n)
+    above = np.where(parent < 0, index, parent)  # the root is above itself
+    depth = (above != index).astype(np.int32)
+    # Of the children of a node the last ends where the node ends; every other ends where the next begins.
+    by_parent = np.argsort(parent, kind="stable")  # children of a node are one run, in order
+    end = np.full(n, n)
+    next_one = parent[by_parent[:-1]] == parent[by_parent[1:]]
+    end[by_parent[:-1][next_one]] = by_parent[1:][next_one]
+    last = np.ones(n, np.bool_)
+    last[by_parent[:-1][next_one]] = False
+    ends_with = np.where(last, above, index)  # the nearest node up that ends at the same index
+    while (further := ends_with[ends_with] != ends_with).any():
+        ends_with = np.where(further, ends_with[ends_with], ends_with)
+    size = end[ends_with] - index
+    while above.any():
+        depth += depth[above]
+        above = above[above]
+    leaf = np.concatenate([np.zeros(1, np.int64), np.cumsum(size == 1)])
+    leaves = leaf[index + size] - leaf[index]
+    return depth, size.astype(np.int32), leaves.astype(np.int32)
