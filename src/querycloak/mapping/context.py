@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.knowledge.vectors import WordVectors
 
-__all__ = ["FOREIGN", "RARE", "Senses", "choose", "nearness", "sum_of"]
+__all__ = ["Senses", "choose", "is_foreign", "nearness", "sum_of"]
 
 Int64s = npt.NDArray[np.int64]
 
@@ -41,6 +41,8 @@ CONTEXT: Final = 0.8
 """Weight of the other words against the word itself."""
 FOREIGN: Final = 0.12
 """A word is not used for a sense whose nearness is below this."""
+BY_STEM: Final = 0.25
+"""The same for a word that only has the stem of a label."""
 RARE: Final = 40_000
 """Rank from which on a word's vector says too little to doubt its senses."""
 
@@ -92,6 +94,14 @@ def sum_of(vectors: WordVectors, words: Iterable[str]) -> Int64s | None:
     """Return the sum of the vectors of words, None where none has one."""
     rows = [row for word in words if (row := vectors.words.get(word)) is not None]
     return vectors.matrix[rows].sum(axis=0, dtype=np.int64) if rows else None
+
+
+def is_foreign(near: float, rank: int, *, by_stem: bool) -> bool:
+    """Tell whether a word is used for something else than its nearest sense, by how near that is.
+
+    A rare word's vector says too little to doubt its label; where only stems are alike, little speaks for the label.
+    """
+    return near < BY_STEM if by_stem else near < FOREIGN and rank < RARE
 
 
 def choose(neighbourhoods: npt.NDArray[np.int8], own: Int64s | None, context: Int64s | None) -> tuple[int, float]:

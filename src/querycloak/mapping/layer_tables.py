@@ -19,16 +19,17 @@ from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.brand_match import BrandNames
 from querycloak.mapping.brand_names import load_brands
-from querycloak.mapping.context import Senses
+from querycloak.mapping.context import Senses, choose, is_foreign, sum_of
 from querycloak.mapping.lexicon import lexicon_of
 from querycloak.mapping.spelling import Spelling
+from querycloak.mapping.stopwords import STOP_WORDS
 from querycloak.mapping.word_table import load_word_table
 from querycloak.mapping.words import label_text
 
 if TYPE_CHECKING:
     from querycloak.knowledge.brands import Brand
     from querycloak.knowledge.taxonomy import Taxonomy
-    from querycloak.mapping.lexicon import Word
+    from querycloak.mapping.lexicon import Candidates, Word
 
 __all__ = ["LayerTables", "reads_layers"]
 
@@ -39,6 +40,7 @@ LEAST_JOINED: Final = 6
 ALIKE: Final = 0.35
 """How near the joined word must be to one of its parts: 'chicken pox' is chickenpox, 'car pet' is not carpet."""
 SITE: Final = "web site#1"
+PERSON: Final = "person#1"
 
 
 def reads_layers(taxonomy: Taxonomy) -> bool:
@@ -55,11 +57,15 @@ class LayerTables:
         self.lexicon = lexicon_of(load_wordnet())
         self.brands = BrandNames(load_brands())
         self.vectors = load_vectors(vectors)
+        self.own_vectors = vectors is not None
+        self._wordnet = load_wordnet()
         self.table = load_word_table()
         self.spelling = Spelling(self.vectors.words)
         self._senses = Senses(load_wordnet(), self.vectors)
         self._neighbourhoods: dict[str, npt.NDArray[np.int8]] = {}
         self._guesses: dict[str, tuple[int, str] | None] = {}
+        self._candidates: dict[str, Candidates] = {}
+        self._names: dict[str, bool] = {}
         self._own_labels: dict[str, int] = {}
         self._longest_own: dict[str, int] = {}
         if self.to_topics:
@@ -87,7 +93,14 @@ class LayerTables:
     @cached_property
     def any_site(self) -> int:
         """The concept of a web site that nothing more is known of."""
-        return self.of_concept(int(concepts_of_senses([SITE], load_wordnet())[0]))
+        return self.of_concept(self._concept(SITE))
+
+    @cached_property
+    def _person(self) -> int:
+        return self._concept(PERSON)
+
+    def _concept(self, sense: str) -> int:
+        return int(concepts_of_senses([sense], self._wordnet)[0])
 
     def of_brand(self, brand: Brand) -> int:
         """Return the concept of a brand in the taxonomy."""
@@ -106,31 +119,62 @@ class LayerTables:
                 return length, node
         return None
 
-    def joined(self, first: Word, second: Word) -> int:
-        """Return the concept whose label two words are when they are written as one; -1 where there is none."""
+    def pair(self, first: Word, second: Word) -> tuple[int, str] | None:
+        """Return the concept of two words that belong together, and the layer: one word apart, or a person's name."""
+        if second.stop:
+            return None
         text = first.text + second.text
-        if second.stop or len(text) < LEAST_JOINED:
-            return NO_CODE
-        sense = self.table.sense.get(text, NO_CODE)
-        near = (self.vectors.similarity(text, word.text) for word in (first, second))
-        return sense if sense != NO_CODE and max(near) >= ALIKE else NO_CODE
+        sense = self.table.sense.get(text, NO_CODE) if len(text) >= LEAST_JOINED else NO_CODE
+        if sense != NO_CODE and max(self.vectors.similarity(text, word.text) for word in (first, second)) >= ALIKE:
+            return self.of_concept(sense), "label"
+        if self.guesses and self._is_name(first.text) and self._is_name(second.text):
+            return self.of_concept(self._person), "name"
+        return None
 
-    def neighbourhoods(self, text: str, senses: tuple[int, ...]) -> npt.NDArray[np.int8]:
-        """Return the neighbourhood of each sense of a label."""
-        found = self._neighbourhoods.get(text)
+    def _is_name(self, word: str) -> bool:
+        """Tell whether a word, by itself, is read as somebody's name."""
+        found = self._names.get(word)
         if found is None:
-            found = self._neighbourhoods[text] = self._senses.matrix(text.split(), senses)
+            concept = max(self.table.sense.get(word, NO_CODE), self.table.guess.get(word, NO_CODE))
+            person = concept != NO_CODE and self._wordnet.covers(self._person, concept)
+            suggested = self.table.sense.get(word, NO_CODE) == NO_CODE
+            found = person and (suggested or self._wordnet.label(concept)[0].isupper()) and len(word) > 2
+            self._names[word] = found
         return found
+
+    def candidates(self, word: Word) -> Candidates:
+        """Return all that a word may mean."""
+        found = self._candidates.get(word.text)
+        if found is None:
+            found = self._candidates[word.text] = self.lexicon.candidates([word])
+        return found
+
+    def sense(self, word: str, found: Candidates, context: npt.NDArray[np.int64] | None) -> int:
+        """Return the sense in which a word is used, -1 where it is used for something else."""
+        if context is None and not self.own_vectors and word in self.table.sense:
+            return self.table.sense[word]  # computed ahead of time, as below
+        own = sum_of(self.vectors, [word])
+        best, near = choose(self.neighbourhoods(word, found), own, context)
+        rank = self.vectors.words.get(word, len(self.vectors.words))
+        return NO_CODE if is_foreign(near, rank, by_stem=found.by_stem) else found.senses[best]
+
+    def neighbourhoods(self, text: str, found: Candidates) -> npt.NDArray[np.int8]:
+        """Return the neighbourhood of each sense of a label."""
+        matrix = self._neighbourhoods.get(text)
+        if matrix is None:
+            matrix = self._neighbourhoods[text] = self._senses.matrix(found.words, found.senses)
+        return matrix
 
     def site(self, host: str) -> int | None:
         """Return the concept of a site that is well known; None for others."""
-        from querycloak.mapping.hosts import names_of_host
+        from querycloak.mapping.hosts import kind_of_host, names_of_host
 
         for name in names_of_host(host):
             brand = self.brands.brands.get(name)
             if brand is not None:
                 return self.of_brand(brand)
-        return None
+        kind = kind_of_host(host)
+        return None if kind is None else self.of_concept(self._concept(kind))
 
     def guess(self, word: str) -> tuple[int, str] | None:
         """Return what a word that nothing names is probably about, and the layer; None where nothing says so."""
@@ -141,14 +185,18 @@ class LayerTables:
     def _guess(self, word: str) -> tuple[int, str] | None:
         if len(word) < LEAST_GUESSED:
             return None
+        found = self._by_neighbours(word)
+        if found != NO_CODE:
+            return found, "neighbours"
         if word in self.vectors.words:
-            found = self._by_neighbours(word)
-            return None if found == NO_CODE else (found, "neighbours")
+            return None
         meant = self.spelling.correct(word)
         if meant:
             found = self._of_known(meant)
             return None if found == NO_CODE else (found, "spelling")
         parts = self.spelling.split(word)
+        if parts and parts[-1] in STOP_WORDS:
+            return None
         for text in (" ".join(parts), *reversed(parts)) if parts else ():
             found = self._of_known(text)
             if found != NO_CODE:
@@ -156,8 +204,8 @@ class LayerTables:
         return None
 
     def _by_neighbours(self, word: str) -> int:
-        found = (self.table.topic if self.to_topics else self.table.guess).get(word, NO_CODE)
-        return found
+        """Return what the nearest known words suggest, -1 = nothing."""
+        return (self.table.topic if self.to_topics else self.table.guess).get(word, NO_CODE)
 
     def _of_known(self, text: str) -> int:
         """Return the concept of a word, a name or a label without any context; -1 where nothing names it."""
@@ -168,6 +216,6 @@ class LayerTables:
             return self._own_labels[text]
         sense = self.table.sense.get(text, NO_CODE)
         if sense == NO_CODE and " " in text:
-            senses = self.lexicon.senses([self.lexicon.words[word] for word in text.split()])
+            senses = self.lexicon.candidates([self.lexicon.words[word] for word in text.split()]).senses
             sense = senses[0] if senses else NO_CODE
         return self.of_concept(sense) if sense != NO_CODE else self._by_neighbours(text)

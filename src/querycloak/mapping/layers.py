@@ -11,10 +11,10 @@ of it, nouns that nothing names, is guessed at where guesses are wanted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from querycloak.logs.query_log import NO_CODE
-from querycloak.mapping.context import FOREIGN, RARE, choose, sum_of
+from querycloak.mapping.context import choose, sum_of
 from querycloak.mapping.modes import Unit, untouched
 from querycloak.mapping.stopwords import STOP_WORDS
 
@@ -22,9 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from querycloak.mapping.layer_tables import LayerTables
-    from querycloak.mapping.lexicon import Word
+    from querycloak.mapping.lexicon import Candidates, Word
 
-__all__ = ["Clause", "find_units"]
+__all__ = ["GUESSES", "Clause", "find_units"]
+
+GUESSES: Final = frozenset({"name", "neighbours", "spelling", "glued", "doubtful"})
+"""Layers whose answers are guesses."""
+LEAST_OF_SITE: Final = 4
+"""Letters of the shortest word in the name of a site that may tell what it is about."""
 
 class Clause(NamedTuple):
     """The words of a clause, their classes after the rules of context, and its noun phrases."""
@@ -52,7 +57,8 @@ def _of_clause(clauses: Sequence[Clause], texts: list[list[str]], number: int, t
     units: list[Unit] = []
     at, n = 0, len(own)
     while at < n:
-        unit = _longest(clause, own, at, around, tables)
+        short = clause.host and len(own[at]) < LEAST_OF_SITE
+        unit = None if short else _longest(clause, own, at, around, tables)
         if unit is not None:
             units.append(unit)
         at = at + 1 if unit is None else unit.end
@@ -85,32 +91,35 @@ def _label(clause: Clause, own: list[str], at: int, least: int, around: list[str
         following = words[at + 1]
         length = min(lexicon.longest.get(f"{word.stem} {following.stem}", 1), len(words) - at)
         while length > max(least, 1):
-            senses = lexicon.senses(words[at : at + length])
-            if senses:
-                return _in_sense(senses, own, at, at + length, around, tables)
+            found = lexicon.candidates(words[at : at + length])
+            if found.senses:
+                return _in_sense(found, own, at, at + length, around, tables)
             length -= 1
         if least < 2:
-            joined = tables.joined(word, following)
-            if joined != NO_CODE:
-                return Unit(at, at + 2, tables.of_concept(joined), "label")
+            pair = tables.pair(word, following)
+            if pair is not None:
+                return Unit(at, at + 2, *pair)
     if least < 1 and word.concept != NO_CODE and clause.classes[at] in "gn":
-        return _in_sense(lexicon.senses([word]), own, at, at + 1, around, tables)
+        return _in_sense(tables.candidates(word), own, at, at + 1, around, tables)
     return None
 
 
 def _in_sense(
-    senses: tuple[int, ...], own: list[str], start: int, end: int, around: list[str], tables: LayerTables
+    found: Candidates, own: list[str], start: int, end: int, around: list[str], tables: LayerTables
 ) -> Unit | None:
     """Return the unit of a label in the sense that is meant; None for a word that is used for something else."""
-    others = [*own[:start], *own[end:], *around]
-    context = sum_of(tables.vectors, [word for word in others if word not in STOP_WORDS])
-    if context is None and end - start == 1 and own[start] in tables.table.sense:
-        sense = tables.table.sense[own[start]]  # computed ahead of time, as below
+    words = own[start:end]
+    context = None
+    if len(found.senses) > 1 or len(words) == 1:
+        others = [word for word in (*own[:start], *own[end:], *around) if word not in STOP_WORDS]
+        context = sum_of(tables.vectors, others)
+    if len(words) == 1:
+        sense = tables.sense(words[0], found, context)
+    elif context is None or len(found.senses) == 1:
+        sense = found.senses[0]
     else:
-        words = own[start:end]
-        best, near = choose(tables.neighbourhoods(" ".join(words), senses), sum_of(tables.vectors, words), context)
-        known = near >= FOREIGN or len(words) > 1 or tables.vectors.words.get(words[0], RARE) >= RARE
-        sense = senses[best] if known else NO_CODE
+        best, _ = choose(tables.neighbourhoods(" ".join(words), found), sum_of(tables.vectors, words), context)
+        sense = found.senses[best]
     return None if sense == NO_CODE else Unit(start, end, tables.of_concept(sense), "label")
 
 

@@ -15,8 +15,8 @@ else the one with the fewest ancestors, then the heaviest (sites of a directory)
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from querycloak.knowledge.wordnet import is_wordnet, load_wordnet
 from querycloak.logs.query_log import NO_CODE
@@ -28,14 +28,14 @@ from querycloak.mapping.stopwords import SHORT_WORDS, STOP_WORDS
 from querycloak.mapping.tagger import MAX_WORD, Tagger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.embedded_labels import EmbeddedLabels, Table
 
-__all__ = ["Lexicon", "Word", "lexicon_of"]
+__all__ = ["Candidates", "Lexicon", "Word", "lexicon_of"]
 
 _ENDINGS: Final = (
     ("s", ""),
@@ -72,6 +72,20 @@ class Word:
         """concept of the word by itself, -1 = none"""
 
 
+class Candidates(NamedTuple):
+    """What a label may mean."""
+
+    senses: tuple[int, ...]
+    """concepts, the likeliest first without any context; () = it is no label"""
+    words: tuple[str, ...]
+    """the words of the label in all of its forms"""
+    by_stem: bool
+    """only the stems are alike"""
+
+
+_NO_CANDIDATES: Final = Candidates((), (), by_stem=False)
+
+
 @lru_cache(maxsize=4)
 def lexicon_of(taxonomy: Taxonomy) -> Lexicon:
     """Return the lexicon of a taxonomy with weights of its own; reading all labels of a large one takes seconds."""
@@ -98,12 +112,6 @@ class Lexicon:
         """First two stems of labels → words of the longest label that begins so."""
         return self._labels.longest
 
-    @cached_property
-    def possessive(self) -> frozenset[str]:
-        """Label texts that are there only through a label that ends in a possessive: 'levi' of "Levi's"."""
-        pairs = self._labels.possessive_pairs
-        return frozenset(text for text, _ in pairs if all((text, c) in pairs for c in self._labels.senses(text)))
-
     def _make(self, text: str) -> Word:
         tag, in_lexicon = self._tagger.tag(text)
         word = Word(text, tag, word_class(text, tag, in_lexicon))
@@ -113,7 +121,7 @@ class Lexicon:
         word.singulars = tuple(
             singular
             for singular in singulars(text, self._singular_of)
-            if singular in self._labels.last_words and self.stem(singular) == word.stem
+            if singular in self._labels.last_words and (self.stem(singular) == word.stem or text.endswith("women"))
         )
         if not word.stop and word.letter != "c" and (len(text) > 2 or text in SHORT_WORDS):
             word.concept = self._find([word])[0]
@@ -131,30 +139,24 @@ class Lexicon:
         """Return how words match their label: 'label', 'singular' or 'stem'; empty = not at all."""
         return self._find(words)[1]
 
-    def senses(self, words: Sequence[Word], *, possessive: bool = True) -> tuple[int, ...]:
-        """Return all concepts that share the label that these words are; the one of `find` is the first.
+    def candidates(self, words: Sequence[Word]) -> Candidates:
+        """Return all that a label may mean, as written and in the singular together; by its stems where it is neither.
 
-        Without `possessive`, a label that ends in a possessive is none: "men" is not "men's", the room.
+        Possessive labels are left out. The first concept is that of the nearest form.
         """
         if len(words) == 1 and words[0].concept == NO_CODE:
-            return ()
-        pairs = self._labels.possessive_pairs
-        for text in self._texts(words):
-            senses = self._labels.senses(text)
-            found = senses if possessive else tuple([c for c in senses if (text, c) not in pairs])
-            if found:
-                return found
-        return ()
-
-    def _texts(self, words: Sequence[Word]) -> Iterator[str]:
-        """Yield the label texts that words match, the nearest first: in the order of `_find`."""
-        concept = self._labels.concept
+            return _NO_CANDIDATES
+        labels, pairs = self._labels, self._labels.possessive_pairs
         text = " ".join([word.text for word in words])
         start = text[: len(text) - len(words[-1].text)]
-        yield from (form for form in (text, *(start + last for last in words[-1].singulars)) if form in concept)
-        by_stems = self._labels.label_of_stems.get(" ".join([word.stem for word in words]))
-        if by_stems is not None:
-            yield by_stems
+        forms = [f for f in (text, *(start + last for last in words[-1].singulars)) if f in labels.concept]
+        found = {c: None for form in forms for c in labels.senses(form) if (form, c) not in pairs}
+        if found:
+            return Candidates(tuple(found), tuple({word for form in (text, *forms) for word in form.split()}), by_stem=False)
+        by_stems = labels.label_of_stems.get(" ".join([word.stem for word in words]))
+        if by_stems is None:
+            return _NO_CANDIDATES
+        return Candidates(labels.senses(by_stems), tuple({*text.split(), *by_stems.split()}), by_stem=True)
 
     def _find(self, words: Sequence[Word]) -> tuple[int, str]:
         labels = self._labels

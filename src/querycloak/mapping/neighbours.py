@@ -28,7 +28,7 @@ NEIGHBOURS: Final = 8
 """Nearest known words that vote."""
 NEAR: Final = 0.4
 """Cosine from which on a known word is a neighbour."""
-VERY_NEAR: Final = 0.55
+VERY_NEAR: Final = 0.6
 """Cosine that a neighbour needs to speak for a word by itself."""
 HALF: Final = 0.5
 """Share of the votes that decides."""
@@ -63,19 +63,22 @@ class KnownWords:
     topic: Int32s
     """int32[n], node of the tree of topics, -1 = none"""
 
-    def guesses(self, rows: npt.NDArray[np.int64]) -> Iterator[Guess]:
-        """Guess what each word, by its row, is about; a known word does not speak for itself."""
-        floats = self.vectors.floats
-        known = floats[self.row]
-        names = list(self.vectors.words)
-        for start in range(0, len(rows), BLOCK):
-            block = rows[start : start + BLOCK]
-            products = floats[block] @ known.T  # whole numbers: exact in any order
-            products[block[:, None] == self.row[None, :]] = 0
-            for near in products:
-                yield self._guess(near, names)
+    def guesses(
+        self, matrix: npt.NDArray[np.int8], rows: npt.NDArray[np.int64], *, rare: bool = False
+    ) -> Iterator[Guess]:
+        """Guess what words are about, by their vectors; a known word, by its row, does not speak for itself.
 
-    def _guess(self, products: npt.NDArray[np.float32], names: list[str]) -> Guess:
+        The vectors of rare words say little: for them no neighbour speaks alone.
+        """
+        known = self.vectors.floats[self.row]
+        names = list(self.vectors.words)
+        for start in range(0, len(matrix), BLOCK):
+            products = matrix[start : start + BLOCK].astype(np.float32) @ known.T  # whole numbers: exact in any order
+            products[rows[start : start + BLOCK, None] == self.row[None, :]] = 0
+            for near in products:
+                yield self._guess(near, names, rare=rare)
+
+    def _guess(self, products: npt.NDArray[np.float32], names: list[str], *, rare: bool) -> Guess:
         most = np.argpartition(-products, NEIGHBOURS)[: NEIGHBOURS + 1] if len(products) > NEIGHBOURS else None
         at = np.flatnonzero(products >= products[most].min()) if most is not None else np.arange(len(products))
         at = at[np.lexsort((at, -products[at]))][:NEIGHBOURS]
@@ -87,7 +90,7 @@ class KnownWords:
         topic = _agreed(self.topics, self.topic[at].tolist(), weight)
         concept = _agreed(self.wordnet, self.concept[at].tolist(), weight)
         if concept == NO_CODE or self.wordnet.depth[concept] < LEAST_DEPTH:
-            concept = self._spokesman(at, cosine, topic)
+            concept = NO_CODE if rare else self._spokesman(at, cosine, topic)
         return Guess(concept, topic if topic > 0 else NO_CODE, tuple(names[r] for r in self.row[at].tolist()))
 
     def _spokesman(self, at: npt.NDArray[Any], cosine: npt.NDArray[np.float64], topic: int) -> int:

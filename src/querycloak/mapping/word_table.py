@@ -6,7 +6,8 @@ guess     int32[n]    concept that its neighbours suggest, where it has no sense
 topic     int16[n]    node of the tree of topics, known or suggested; -1 = none
 ========  ==========  ================================================================================
 
-Rows are those of the embedded vectors.
+Rows are those of the embedded vectors. Words that are too rare for these have guesses alone, in three more columns:
+`rare` (the words, one per line), `rare_guess` and `rare_topic`.
 """
 
 from __future__ import annotations
@@ -39,9 +40,11 @@ class WordTable:
 def load_word_table() -> WordTable:
     """Return the embedded table; read once."""
     with as_file(files("querycloak.mapping") / FILE) as path, np.load(path, allow_pickle=False) as npz:
-        sense, guess, topic = (npz[name] for name in ("sense", "guess", "topic"))
-    words = list(load_vectors().words)
-    return WordTable(*(_by_word(words, column) for column in (sense, guess, topic)))
+        words, rare = list(load_vectors().words), npz["rare"].tobytes().decode().split("\n")
+        sense, guess, topic = (_by_word(words, npz[name]) for name in ("sense", "guess", "topic"))
+        guess |= _by_word(rare, npz["rare_guess"])
+        topic |= _by_word(rare, npz["rare_topic"])
+    return WordTable(sense, guess, topic)
 
 
 def _by_word(words: list[str], column: np.ndarray) -> dict[str, int]:
