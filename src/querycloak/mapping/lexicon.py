@@ -28,7 +28,7 @@ from querycloak.mapping.stopwords import SHORT_WORDS, STOP_WORDS
 from querycloak.mapping.tagger import MAX_WORD, Tagger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -49,7 +49,7 @@ _ENDINGS: Final = (
 )
 """How WordNet takes the plural off a noun: ending → ending."""
 
-_NOT_FOUND: Final = (NO_CODE, "")
+_NOT_FOUND: Final = (NO_CODE, "", "")
 _WORDS_KEPT: Final = 1_000_000
 """Words remembered at most; then all are forgotten."""
 
@@ -100,7 +100,7 @@ class Lexicon:
 
     @cached_property
     def possessive(self) -> frozenset[str]:
-        """Label texts that are there only through a label that ends in a possessive: 'levi' of "Levi's"."""
+        """Label texts that are there only through labels that end in a possessive: 'alzheimer' of "Alzheimer's"."""
         pairs = self._labels.possessive_pairs
         return frozenset(text for text, _ in pairs if all((text, c) in pairs for c in self._labels.senses(text)))
 
@@ -138,39 +138,44 @@ class Lexicon:
         """
         if len(words) == 1 and words[0].concept == NO_CODE:
             return ()
-        pairs = self._labels.possessive_pairs
-        for text in self._texts(words):
-            senses = self._labels.senses(text)
-            found = senses if possessive else tuple([c for c in senses if (text, c) not in pairs])
-            if found:
-                return found
+        _, how, label = self._find(words)
+        if not how:
+            return ()
+        found = self._labels.senses(label)
+        return found if possessive or label not in self._may_be_possessive else self._plain_senses(words)
+
+    def _plain_senses(self, words: Sequence[Word]) -> tuple[int, ...]:
+        """Return the senses of the first label, in the order of `_find`, that has any without a possessive."""
+        labels = self._labels
+        start = "".join([f"{word.text} " for word in words[:-1]])
+        forms = [start + last for last in (words[-1].text, *words[-1].singulars)]
+        by_stems = labels.label_of_stems.get(" ".join([word.stem for word in words]))
+        for label in [form for form in forms if form in labels.concept] + ([] if by_stems is None else [by_stems]):
+            plain = tuple([c for c in labels.senses(label) if (label, c) not in labels.possessive_pairs])
+            if plain:
+                return plain
         return ()
 
-    def _texts(self, words: Sequence[Word]) -> Iterator[str]:
-        """Yield the label texts that words match, the nearest first: in the order of `_find`."""
-        concept = self._labels.concept
-        text = " ".join([word.text for word in words])
-        start = text[: len(text) - len(words[-1].text)]
-        yield from (form for form in (text, *(start + last for last in words[-1].singulars)) if form in concept)
-        by_stems = self._labels.label_of_stems.get(" ".join([word.stem for word in words]))
-        if by_stems is not None:
-            yield by_stems
+    @cached_property
+    def _may_be_possessive(self) -> frozenset[str]:
+        return frozenset(text for text, _ in self._labels.possessive_pairs)
 
-    def _find(self, words: Sequence[Word]) -> tuple[int, str]:
+    def _find(self, words: Sequence[Word]) -> tuple[int, str, str]:
+        """Return the concept of words, how they match its label, and the text of the label."""
         labels = self._labels
         text = " ".join([word.text for word in words])
         concept = labels.concept.get(text)
         if concept is not None:
-            return concept, "label"
+            return concept, "label", text
         last = words[-1]
         if last.singulars:
             start = text[: len(text) - len(last.text)]
             for singular in last.singulars:
                 concept = labels.concept.get(start + singular)
                 if concept is not None:
-                    return concept, "singular"
+                    return concept, "singular", start + singular
         label = labels.label_of_stems.get(" ".join([word.stem for word in words]))
-        return _NOT_FOUND if label is None else (labels.concept[label], "stem")
+        return _NOT_FOUND if label is None else (labels.concept[label], "stem", label)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the labels to pickle, without those of the embedded file, which every process loads for itself."""
