@@ -31,6 +31,7 @@ GUESSES: Final = frozenset({"name", "neighbours", "spelling", "glued", "doubtful
 LEAST_OF_SITE: Final = 4
 """Letters of the shortest word in the name of a site that may tell what it is about."""
 
+
 class Clause(NamedTuple):
     """The words of a clause, their classes after the rules of context, and its noun phrases."""
 
