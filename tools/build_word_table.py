@@ -64,12 +64,10 @@ def main() -> None:
         if topic[r] < 0 and found.topic != NO_CODE:
             topic[r] = found.topic
     topic = np.where(topic < 0, NOT_THERE, topic).astype(np.int16)
-    rare = rare_guesses(known, options.source)
+    columns = {"sense": sense, "guess": guess, "topic": topic, **rare_guesses(known, options.source)}
     save: Callable[..., None] = np.savez_compressed  # its own signature takes columns by name for a flag
     save(output, **columns)
-    parts = [
-        f"{name} {(column >= 0).sum():,}" for name, column in (("sense", sense), ("guess", guess), ("topic", topic))
-    ]
+    parts = [f"{name} {(columns[name] >= 0).sum():,}" for name in ("sense", "guess", "topic", "rare_guess")]
     print(f"{output}: {', '.join(parts)}; names {(sense == NO_CODE).sum():,}; {output.stat().st_size:,} bytes")
 
 
