@@ -95,10 +95,7 @@ def noun_senses(words: list[str]) -> tuple[np.ndarray, np.ndarray]:
     senses = Senses(load_wordnet(), vectors)
     out, nearness = np.full(len(words), NOT_THERE, np.int32), np.zeros(len(words))
     for row, text in enumerate(words):
-        word = lexicon.words[text]
-        if word.concept == NO_CODE:
-            continue
-        found = lexicon.candidates([word])
+        found = lexicon.candidates([lexicon.words[text]])
         if not found.senses:
             continue
         best, near = choose(senses.matrix(found.words, found.senses), sum_of(vectors, [text]), None)

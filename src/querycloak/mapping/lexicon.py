@@ -121,7 +121,7 @@ class Lexicon:
         word.singulars = tuple(
             singular
             for singular in singulars(text, self._singular_of)
-            if singular in self._labels.last_words and (self.stem(singular) == word.stem or text.endswith("women"))
+            if singular in self._labels.last_words and self.stem(singular) == word.stem
         )
         if not word.stop and word.letter != "c" and (len(text) > 2 or text in SHORT_WORDS):
             word.concept = self._find([word])[0]
@@ -144,12 +144,14 @@ class Lexicon:
 
         Possessive labels are left out. The first concept is that of the nearest form.
         """
-        if len(words) == 1 and words[0].concept == NO_CODE:
+        women = words[-1].text.endswith("women")  # not among the irregular plurals, and of another stem than "woman"
+        if len(words) == 1 and words[0].concept == NO_CODE and not women:
             return _NO_CANDIDATES
         labels, pairs = self._labels, self._labels.possessive_pairs
         text = " ".join([word.text for word in words])
         start = text[: len(text) - len(words[-1].text)]
-        forms = [f for f in (text, *(start + last for last in words[-1].singulars)) if f in labels.concept]
+        singular = [f"{words[-1].text[:-2]}an"] if women else words[-1].singulars
+        forms = [form for form in (text, *(start + last for last in singular)) if form in labels.concept]
         found = {c: None for form in forms for c in labels.senses(form) if (form, c) not in pairs}
         if found:
             return Candidates(
