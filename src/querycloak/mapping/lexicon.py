@@ -154,15 +154,14 @@ class Lexicon:
         forms = [form for form in (text, *(start + last for last in singular)) if form in labels.concept]
         found = {c: None for form in forms for c in labels.senses(form) if (form, c) not in pairs}
         if found:
-            return Candidates(
-                tuple(found), tuple({word for form in (text, *forms) for word in form.split()}), by_stem=False
-            )
+            own = dict.fromkeys(word for form in (text, *forms) for word in form.split())
+            return Candidates(tuple(found), tuple(own), by_stem=False)
         by_stems = labels.label_of_stems.get(" ".join([word.stem for word in words]))
         if by_stems is None:
             return _NO_CANDIDATES
-        return Candidates(
-            labels.senses(by_stems), tuple(dict.fromkeys((*text.split(), *by_stems.split()))), by_stem=True
-        )
+        plain = tuple([c for c in labels.senses(by_stems) if (by_stems, c) not in pairs])
+        own = dict.fromkeys([*text.split(), *by_stems.split()])
+        return Candidates(plain, tuple(own), by_stem=True)
 
     def _find(self, words: Sequence[Word]) -> tuple[int, str, str]:
         """Return the concept of words, how they match its label, and the text of the label."""
