@@ -58,14 +58,20 @@ def _on_cycle(parent: npt.NDArray[np.int64], reached: npt.NDArray[np.bool_]) -> 
 
 def shape(parent: Int32s) -> tuple[Int32s, Int32s, Int32s]:
     """Return depth, subtree size and leaf count for parents in depth-first order."""
-    above = parent.tolist()
-    n = len(above)
-    depth, size, leaves = [0] * n, [1] * n, [0] * n
-    for node in range(1, n):
-        depth[node] = depth[above[node]] + 1
-    for node in range(n - 1, 0, -1):
-        size[above[node]] += size[node]
-        leaves[node] = leaves[node] or 1
-        leaves[above[node]] += leaves[node]
-    leaves[0] = leaves[0] or 1
-    return np.array(depth, np.int32), np.array(size, np.int32), np.array(leaves, np.int32)
+    depth = _depths(parent)
+    size = np.ones(len(parent), dtype=np.int32)
+    by_depth = np.argsort(depth, kind="stable")
+    for nodes in reversed(np.split(by_depth, np.flatnonzero(np.diff(depth[by_depth])) + 1)[1:]):  # the deepest first
+        np.add.at(size, parent[nodes], size[nodes])
+    before = np.append(0, np.cumsum(size == 1, dtype=np.int32))  # leaves before each node; a subtree is a slice
+    return depth, size, (before[np.arange(len(parent)) + size] - before[:-1]).astype(np.int32)
+
+
+def _depths(parent: Int32s) -> Int32s:
+    """Return the depth of each node; steps are doubled, so that a tree of any depth takes few rounds."""
+    depth = (parent >= 0).astype(np.int32)
+    above = parent
+    while (going := above >= 0).any():  # depth counts the steps to `above`
+        depth = np.where(going, depth + depth[above], depth).astype(np.int32)
+        above = np.where(going, above[above], -1).astype(np.int32)
+    return depth
