@@ -69,6 +69,16 @@ class Learned(NamedTuple):
     right: float
     """share of the answers that agree with the click; the threshold was chosen by it"""
 
+    @property
+    def says(self) -> str:
+        """What was learned, in one sentence."""
+        if not self.answered:
+            return f"Nothing could be learned from {self.votes:,} clicked queries: no answer was right often enough."
+        return (
+            f"Categories were learned from {self.votes:,} clicked queries: of those held out, {self.answered:.0%} got "
+            f"one, and {self.right:.0%} of these agree with the click."
+        )
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClickCategories:
