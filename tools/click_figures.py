@@ -5,16 +5,19 @@
                                                       with a click on itself, by a user of its own
 
 A fifth of the texts, with all of their clicks, is kept away from learning. Of the votes for these (one per user and
-query) that have a known word it prints the share that gets an answer, and how many answers agree with the click.
-`majority` always answers the commonest top category. Nothing printed shows a query.
+query) that have a known word it prints the share that gets an answer, and how many answers agree with the click; next
+to it, how many queries of 4 to 11 random letters get one. `majority` always answers the commonest top category. Nothing
+printed shows a query.
 """
 
 from __future__ import annotations
 
+import random
 import sys
 import time
 from hashlib import sha256
 from pathlib import Path
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,7 +56,9 @@ def main() -> None:
     votes, truth = cast["votes"].to_numpy()[known], cast["category"].to_numpy()[known]
     total = votes.sum()
     print(f"{total:,} votes kept away; majority: {np.bincount(truth, weights=votes).max() / total:.1%} right")
-    print("asked precision | answered | right | seconds to learn")
+    draw = random.Random(1)
+    nonsense = ["".join(draw.choices(ascii_lowercase, k=draw.randrange(4, 12))) for _ in range(10_000)]
+    print("asked precision | answered | right | random letters answered | seconds to learn")
     for precision in (ALWAYS, 0.5, 0.6, 0.7, 0.8):
         start = time.perf_counter()
         learned = learn_from_clicks(log.take(~kept_away[log.query]), directory, vectors, precision=precision)
@@ -62,7 +67,9 @@ def main() -> None:
         given = answer >= 0
         right = votes[given & (answer == truth)].sum() / max(1, votes[given].sum())
         asked = "none" if precision == ALWAYS else f"{precision:.0%}"
-        print(asked, f"{votes[given].sum() / total:.1%}", f"{right:.1%}", f"{seconds:.1f}", sep=" | ", flush=True)
+        control = (learned.categories(nonsense) >= 0).mean()
+        shares = [f"{share:.1%}" for share in (votes[given].sum() / total, right)]
+        print(asked, *shares, f"{control:.2%}", f"{seconds:.1f}", sep=" | ", flush=True)
 
 
 if __name__ == "__main__":
