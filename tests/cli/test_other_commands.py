@@ -27,6 +27,21 @@ def test_help_teaches_and_loads_nothing_heavy():
     assert loaded.stdout.strip().endswith("[]")
 
 
+def test_map_loads_neither_polars_nor_numba_and_stems_no_labels():
+    code = (
+        "import sys; sys.argv = ['querycloak', 'map', 'exciting water sports']\n"
+        "from querycloak.cli import main\n"
+        "from querycloak.mapping.label_index import LabelIndex\n"
+        "LabelIndex.__init__ = None\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'polars', 'numba', 'scipy', 'jinja2', 'psutil', 'textblob', 'rich'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "/ water sport (by singular)" in done.stdout
+    assert done.stdout.strip().endswith("[]")
+
+
 @pytest.mark.slow
 def test_a_method_loads_no_statistics_and_no_templates(tmp_path):
     log = tmp_path / "log.tsv"

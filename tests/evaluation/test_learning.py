@@ -51,7 +51,7 @@ def test_queries_without_a_click_get_a_category_and_the_statement_says_so(log):
     assert learned > 128
     assert release.statement.figures["queries with a category"] == 512 + learned
     assert release.statement.mapping_learned
-    assert "mapping: segments, learned from the log" in release.statement.short()
+    assert f"mapping: {release.statement.mapping}, learned from the log" in release.statement.short()
     assert any("Categories were learned from" in note for note in notes.notes)
 
 

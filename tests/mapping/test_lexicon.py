@@ -87,6 +87,42 @@ def test_senses_of_wordnet_are_kept():
         assert find(lex, label) == wordnet.find(label)[0]
 
 
+def senses(lex: Lexicon, text: str, **options) -> tuple[int, ...]:
+    return lex.senses([lex.words[word] for word in text.split()], **options)
+
+
+def test_senses_are_all_concepts_of_the_label_that_words_match():
+    lex = lexicon("Arts", "jazz", "water sport", "Jazz", "water sport", parents=[0, 1, 1, 0, 0])
+    assert senses(lex, "jazz") == (4, 2)  # the order of `find`: fewest ancestors first
+    assert senses(lex, "water sports") == (5, 3)
+    assert senses(lex, "arts") == (1,)
+    assert senses(lex, "tea") == senses(lex, "the") == ()
+
+
+def test_senses_of_a_stem_are_those_of_its_shortest_label():
+    lex = lexicon("photographer", "photograph", "photograph")
+    assert senses(lex, "photographing") == (2, 3)
+    assert find(lex, "photographing") == 2
+
+
+def test_senses_of_wordnet_begin_with_the_one_found():
+    from querycloak.knowledge.wordnet import load_wordnet
+
+    wordnet = load_wordnet()
+    lex = Lexicon(wordnet)
+    assert senses(lex, "jaguar") == tuple(wordnet.find("jaguar"))
+    assert senses(lex, "dogs") == tuple(wordnet.find("dog"))
+
+
+def test_labels_that_end_in_a_possessive_may_be_left_out():
+    lex = lexicon("men's", "man", "Levi's", "chemist's", "chemist", "Alzheimer's", "alzheimer")
+    assert lex.possessive == {"men", "levi"}
+    assert (senses(lex, "men"), senses(lex, "men", possessive=False)) == ((1,), (2,))  # then the singular
+    assert (senses(lex, "levi"), senses(lex, "levi", possessive=False)) == ((3,), ())
+    assert (senses(lex, "chemist"), senses(lex, "chemist", possessive=False)) == ((4, 5), (5,))
+    assert find(lex, "men") == 1
+
+
 def test_singulars():
     assert singulars("mice", {"mice": "mouse"}) == ["mouse"]
     assert singulars("glass", {}) == []

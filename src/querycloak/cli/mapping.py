@@ -20,12 +20,13 @@ def map_query(
 
     Example: `querycloak map "exciting water sports"`
     """
-    from querycloak import api
     from querycloak.errors import ParameterError
+    from querycloak.knowledge.named import load_taxonomy  # not from `api`, which imports Polars: 0.3 s
+    from querycloak.mapping.mappers import mapper_of
 
     if not query.strip():
         raise ParameterError.of("QUERY", "the text of a query", query)
-    for title, lines in api.explain(query, taxonomy=taxonomy, mapping=mapping):
+    for title, lines in mapper_of(load_taxonomy(taxonomy), mapping).explain(query):
         typer.secho(title, bold=True)
         for line in lines:
             typer.echo(f"  {line}")

@@ -9,8 +9,7 @@ LogRelease(sweep, 2 rows)
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
-from pathlib import Path
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from querycloak.attacks.halves import Halves, halves
@@ -21,6 +20,8 @@ from querycloak.errors import GateError, ParameterError
 from querycloak.evaluation.learning import check_learning, refuse_learning
 from querycloak.evaluation.room import check_room
 from querycloak.evaluation.trials import NOT_RERUN, MethodTrials, NoTrials
+from querycloak.knowledge.named import load_taxonomy
+from querycloak.mapping.mappers import mapper_of
 from querycloak.mapping.modes import check_mapping
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
-    from querycloak.mapping import Mapper
     from querycloak.mapping.click_categories import ClickCategories
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.mapping.row_paths import PathsOf, RowPaths
@@ -51,33 +51,6 @@ INVENTED: Final = "published ids are invented, and none of them stands for a per
 T = TypeVar("T")
 
 __all__ = ["Attacked", "Workbench", "load_taxonomy", "mapper_of"]
-
-
-def load_taxonomy(source: Taxonomy | str | PathLike[str] = "wordnet") -> Taxonomy:
-    """Load a taxonomy by name (`wordnet`: nouns; `topics`: topics of web search; or of a package), or from a file.
-
-    A file holds paths, (child, parent) pairs, or the structure of the Open Directory.
-    """
-    from querycloak.knowledge.taxonomy import Taxonomy
-
-    if isinstance(source, Taxonomy):
-        return source
-    from querycloak.knowledge.named import named_taxonomy
-
-    named = named_taxonomy(source)
-    if named is not None:
-        return named
-    from querycloak.knowledge.table import read_taxonomy
-
-    return read_taxonomy(Path(source))
-
-
-@lru_cache(maxsize=4)
-def mapper_of(taxonomy: Taxonomy, mapping: str | None = None) -> Mapper:
-    """Return the mapper of a taxonomy; it remembers the queries that it has mapped."""
-    from querycloak.mapping import Mapper
-
-    return Mapper(taxonomy, check_mapping(mapping))
 
 
 class Attacked(NamedTuple):

@@ -57,21 +57,28 @@ def _on_cycle(parent: npt.NDArray[np.int64], reached: npt.NDArray[np.bool_]) -> 
 
 
 def shape(parent: Int32s) -> tuple[Int32s, Int32s, Int32s]:
-    """Return depth, subtree size and leaf count for parents in depth-first order."""
-    depth = _depths(parent)
-    size = np.ones(len(parent), dtype=np.int32)
-    by_depth = np.argsort(depth, kind="stable")
-    for nodes in reversed(np.split(by_depth, np.flatnonzero(np.diff(depth[by_depth])) + 1)[1:]):  # the deepest first
-        np.add.at(size, parent[nodes], size[nodes])
-    before = np.append(0, np.cumsum(size == 1, dtype=np.int32))  # leaves before each node; a subtree is a slice
-    return depth, size, (before[np.arange(len(parent)) + size] - before[:-1]).astype(np.int32)
+    """Return depth, subtree size and leaf count for parents in depth-first order.
 
-
-def _depths(parent: Int32s) -> Int32s:
-    """Return the depth of each node; steps are doubled, so that a tree of any depth takes few rounds."""
-    depth = (parent >= 0).astype(np.int32)
-    above = parent
-    while (going := above >= 0).any():  # depth counts the steps to `above`
-        depth = np.where(going, depth + depth[above], depth).astype(np.int32)
-        above = np.where(going, above[above], -1).astype(np.int32)
-    return depth
+    Links are followed in strides that double, so that even a chain of n nodes takes log n steps.
+    """
+    n = len(parent)
+    index = np.arange(n)
+    above = np.where(parent < 0, index, parent)  # the root is above itself
+    depth = (above != index).astype(np.int32)
+    # Of the children of a node the last ends where the node ends; every other ends where the next begins.
+    by_parent = np.argsort(parent, kind="stable")  # children of a node are one run, in order
+    end = np.full(n, n)
+    next_one = parent[by_parent[:-1]] == parent[by_parent[1:]]
+    end[by_parent[:-1][next_one]] = by_parent[1:][next_one]
+    last = np.ones(n, np.bool_)
+    last[by_parent[:-1][next_one]] = False
+    ends_with = np.where(last, above, index)  # the nearest node up that ends at the same index
+    while (further := ends_with[ends_with] != ends_with).any():
+        ends_with = np.where(further, ends_with[ends_with], ends_with)
+    size = end[ends_with] - index
+    while above.any():
+        depth += depth[above]
+        above = above[above]
+    leaf = np.concatenate([np.zeros(1, np.int64), np.cumsum(size == 1)])
+    leaves = leaf[index + size] - leaf[index]
+    return depth, size.astype(np.int32), leaves.astype(np.int32)

@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import polars as pl
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["SUFFIX", "registered_domains", "split_addresses"]
 
@@ -36,6 +37,8 @@ def split_addresses(addresses: pl.Series) -> pl.DataFrame:
 
     What follows '?' or '#' is dropped. The path keeps its case: servers tell them apart.
     """
+    import polars as pl
+
     given = addresses.rename("host")
     plain = (given.str.contains(_PLAIN) & ~given.str.starts_with("www.")).fill_null(value=False)
     if plain.all():
@@ -48,6 +51,8 @@ def split_addresses(addresses: pl.Series) -> pl.DataFrame:
 
 
 def _split(addresses: pl.Series) -> pl.DataFrame:
+    import polars as pl
+
     address = pl.col("address").str.strip_chars().str.replace(_SCHEME, "")
     for end in "#?":  # in this order: a fragment may hold a '?'
         address = address.str.splitn(end, 2).struct.field("field_0")
@@ -62,6 +67,8 @@ def _split(addresses: pl.Series) -> pl.DataFrame:
 
 def registered_domains(hosts: pl.Series) -> pl.Series:
     """Return the part of each host that was registered: 'news.bbc.co.uk' → 'bbc.co.uk'; null for numeric addresses."""
+    import polars as pl
+
     frame = hosts.rename("host").to_frame()
     numeric = pl.col("host").str.contains(_NUMERIC)
     return frame.select(pl.when(~numeric).then(pl.col("host").str.extract(_REGISTERED))).to_series()

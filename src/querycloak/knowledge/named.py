@@ -1,4 +1,7 @@
-"""Taxonomies that are known by a name: WordNet, our topics, and those of other packages (`querycloak.plugins`)."""
+"""Taxonomies that are known by a name: WordNet, our topics, and those of other packages (`querycloak.plugins`).
+
+`load_taxonomy` takes such a name, or a file.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["KNOWLEDGE", "Knowledge", "named_taxonomy"]
+__all__ = ["KNOWLEDGE", "Knowledge", "load_taxonomy", "named_taxonomy"]
 
 
 @dataclass(frozen=True)
@@ -70,3 +73,20 @@ def named_taxonomy(source: str | PathLike[str]) -> Taxonomy | None:
         return KNOWLEDGE.find(name).load()
     except UnknownNameError as error:
         raise UnknownNameError(f"{error} Nor is there a file of that name.") from None
+
+
+def load_taxonomy(source: Taxonomy | str | PathLike[str] = "wordnet") -> Taxonomy:
+    """Load a taxonomy by name (`wordnet`: nouns; `topics`: topics of web search; or of a package), or from a file.
+
+    A file holds paths, (child, parent) pairs, or the structure of the Open Directory.
+    """
+    from querycloak.knowledge.taxonomy import Taxonomy
+
+    if isinstance(source, Taxonomy):
+        return source
+    named = named_taxonomy(source)
+    if named is not None:
+        return named
+    from querycloak.knowledge.table import read_taxonomy
+
+    return read_taxonomy(Path(source))

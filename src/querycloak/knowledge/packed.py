@@ -104,7 +104,11 @@ def _taxonomy(concepts: pl.DataFrame, name: str) -> Taxonomy:
     for i in titles.is_not_null().arg_true().to_list():
         labels[i] = (*labels[i], titles[i])
     taxonomy = Taxonomy.from_depth_first(parent, labels, name=name, keys=concepts["key"].alias("path"))
-    end = node + taxonomy.size
-    if (end[1:] > end[parent[1:]]).any():  # then every subtree is a slice: all of a node's descendants fit into its own
+    depth = taxonomy.depth.astype(np.int64)
+    keys = np.sort(depth * len(node) + node)  # by depth, then by index
+    # In depth-first order a node is one deeper than the one before it at most, and its parent is the last of those one
+    # less deep that come before it.
+    last = keys[np.searchsorted(keys, (depth[1:] - 1) * len(node) + node[1:]) - 1] % len(node)
+    if (np.diff(depth) > 1).any() or (last != parent[1:]).any():
         raise ValueError("not in depth-first order")
     return taxonomy

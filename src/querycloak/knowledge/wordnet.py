@@ -21,45 +21,44 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import as_file, files
-from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from querycloak.knowledge.lines import LabelLists, Lines
 from querycloak.knowledge.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["irregular_nouns", "load_wordnet"]
+__all__ = ["irregular_nouns", "is_wordnet", "load_wordnet"]
 
 
 @cache
 def load_wordnet() -> Taxonomy:
-    """Return the taxonomy of WordNet's nouns; read once, about 0.15 s."""
+    """Return the taxonomy of WordNet's nouns; read once."""
     columns = _read("up", "further", "label_count", "labels", "sense")
     up = columns["up"]
-    flat = _lines(columns["labels"])
-    ends = accumulate(columns["label_count"].tolist(), initial=0)
     child, parent = columns["further"]
     return Taxonomy.from_depth_first(
         np.arange(len(up), dtype=np.int32) - up,
-        [tuple(flat[start:end]) for start, end in pairwise(ends)],
+        LabelLists(Lines(columns["labels"]), columns["label_count"]),
         name="wordnet",
         more_parents=(child, parent),
         sense=columns["sense"].astype(np.int32),
     )
 
 
+def is_wordnet(taxonomy: Taxonomy) -> bool:
+    """Tell whether a taxonomy is the one of `load_wordnet`, without loading it for another."""
+    return taxonomy.name == "wordnet" and taxonomy is load_wordnet()
+
+
 @cache
 def irregular_nouns() -> dict[str, str]:
     """Return irregular plural → singular, in lower case: 'geese' → 'goose'."""
-    pairs = (line.split("\t") for line in reversed(_lines(_read("irregular")["irregular"])))
+    pairs = (line.split("\t") for line in reversed(Lines(_read("irregular")["irregular"]).all()))
     return {plural: singular for plural, singular in pairs}  # noqa: C416 - the first of a repeated plural wins
-
-
-def _lines(column: npt.NDArray[np.uint8]) -> list[str]:
-    return column.tobytes().decode("ascii").split("\n")
 
 
 def _read(*names: str) -> dict[str, npt.NDArray[Any]]:

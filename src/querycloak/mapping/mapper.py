@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,11 +13,10 @@ from querycloak.errors import ParameterError
 from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.concept_log import ConceptLog
 from querycloak.mapping.lexicon import Lexicon
-from querycloak.mapping.modes import DEFAULT_MAPPING, MAPPINGS, check_mapping
+from querycloak.mapping.modes import DEFAULT_MAPPING, check_mapping
 from querycloak.mapping.parallel import map_blocks, pack_block, workers_for
-from querycloak.mapping.phrases import read_classes
+from querycloak.mapping.reading import concepts_in, reader_of
 from querycloak.mapping.trace import ClauseTrace, Trace
-from querycloak.mapping.words import clauses
 from querycloak.progress import QUIET
 from querycloak.workers import WorkerError
 
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
-    from querycloak.mapping.lexicon import Word
     from querycloak.mapping.parallel import Block
     from querycloak.progress import Progress
 
@@ -95,10 +92,17 @@ class Mapper:
         self.taxonomy = taxonomy
         self.mapping = check_mapping(mapping)
         self.directory = directory
-        self.lexicon = Lexicon(taxonomy, directory.site_count if weight is None and directory is not None else weight)
+        if weight is None and directory is not None:
+            weight = directory.site_count
+        self.reader = reader_of(taxonomy, self.mapping, None if weight is None else Lexicon(taxonomy, weight))
         self._known: dict[str, tuple[int, ...]] = {}
         self._last: tuple[pl.Series, QueryConcepts] | None = None
         self._largest: tuple[pl.Series, QueryConcepts] | None = None
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The labels that words are looked up in."""
+        return self.reader.lexicon
 
     def __repr__(self) -> str:
         return f"Mapper({self.taxonomy!r}, {self.mapping})"
@@ -113,18 +117,19 @@ class Mapper:
         if found is None:
             if len(self._known) >= _QUERIES_KEPT:
                 self._known.clear()
-            found = self._known[text] = map_text(text, self.lexicon, self.mapping)
+            found = self._known[text] = self._read(text)
         return found
+
+    def _read(self, text: str) -> tuple[int, ...]:
+        return concepts_in(self.reader.read(text))
 
     def map_query(self, text: str) -> Trace:
         """Map a query and keep every step."""
-        read = read_query(text, self.lexicon)
-        find = MAPPINGS[self.mapping]
         done = [
-            ClauseTrace(tuple(words), classes, phrases, tuple(find(words, classes, phrases, self.lexicon)))
-            for words, classes, phrases in read
+            ClauseTrace(tuple(clause.words), clause.classes, tuple(clause.phrases), tuple(units))
+            for clause, units in self.reader.read(text)
         ]
-        return Trace(text, self.mapping, tuple(done), self.taxonomy, self.lexicon, self._category(text))
+        return Trace(text, self.mapping, tuple(done), self.taxonomy, self.reader.lexicon, self._category(text))
 
     def explain(self, text: str) -> list[tuple[str, list[str]]]:
         """Return the steps of a query's mapping: (title, lines)."""
@@ -179,11 +184,7 @@ class Mapper:
 
     def _in_blocks(self, queries: pl.Series, progress: Progress) -> Iterator[Block]:
         """Map in this process; few queries are remembered one by one, many only as the last result."""
-        one = (
-            self.concepts
-            if len(queries) <= _QUERIES_KEPT
-            else partial(map_text, lexicon=self.lexicon, mapping=self.mapping)
-        )
+        one = self.concepts if len(queries) <= _QUERIES_KEPT else self._read
         for start in range(0, len(queries), _BLOCK):
             texts = queries[start : start + _BLOCK].to_list()
             yield pack_block([one(text) for text in texts])
@@ -193,7 +194,7 @@ class Mapper:
         """Map in other processes; return None where they cannot be started."""
         blocks = []
         try:
-            for block in map_blocks(self.lexicon, self.mapping, count, queries, _BLOCK):
+            for block in map_blocks(self.reader, count, queries, _BLOCK):
                 blocks.append(block)
                 progress.advance(len(block[0]))
         except WorkerError:
@@ -246,41 +247,6 @@ def map_log(log: QueryLog, mapper: Mapper, progress: Progress = QUIET) -> Concep
         concept=found.concept[first[event] + within],
         mapping=mapper.mapping,
     )
-
-
-def map_text(text: str, lexicon: Lexicon, mapping: str) -> tuple[int, ...]:
-    """Return the concepts of a query's units."""
-    find = MAPPINGS[mapping]
-    units = [
-        unit.concept
-        for words, classes, phrases in read_query(text, lexicon)
-        for unit in find(words, classes, phrases, lexicon)
-    ]
-    return tuple(units) or (NO_CODE,)
-
-
-def read_query(text: str, lexicon: Lexicon) -> list[tuple[list[Word], str, tuple[tuple[int, int], ...]]]:
-    """Return the clauses of a query: words, their classes, and the noun phrases.
-
-    In a query without a noun phrase, the last word that is no stop word and no number counts as one: people also search
-    for "swim" and "sexy".
-    """
-    known = lexicon.words
-    out = []
-    any_phrase = False
-    for clause in clauses(text):
-        words = [known[w] for w in clause]
-        classes, phrases = read_classes("".join([word.letter for word in words]))
-        out.append((words, classes, phrases))
-        any_phrase = any_phrase or bool(phrases)
-    if not any_phrase:
-        for c in range(len(out) - 1, -1, -1):
-            words, classes, _ = out[c]
-            for i in range(len(words) - 1, -1, -1):
-                if not words[i].stop and classes[i] != "c":
-                    out[c] = (words, classes[:i] + "n" + classes[i + 1 :], ((i, i + 1),))
-                    return out
-    return out
 
 
 def _join(blocks: Iterable[Block]) -> QueryConcepts:

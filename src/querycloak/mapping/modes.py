@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from querycloak.errors import UnknownNameError
+from querycloak.errors import ParameterError, UnknownNameError
 from querycloak.logs.query_log import NO_CODE
 
 if TYPE_CHECKING:
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
     from querycloak.mapping.lexicon import Lexicon, Word
 
-__all__ = ["DEFAULT_MAPPING", "MAPPINGS", "Unit", "check_mapping"]
+__all__ = ["DEFAULT_MAPPING", "LAYERED", "MAPPINGS", "Unit", "check_mapping", "split_mapping", "untouched"]
 
-DEFAULT_MAPPING: Final = "segments"
+DEFAULT_MAPPING: Final = "layers"
+LAYERED: Final = ("layers", "certain")
+"""Mappings that read in layers (`layers`); `certain` without guesses. A file of vectors may follow a colon."""
 
 
 class Unit(NamedTuple):
@@ -29,6 +31,8 @@ class Unit(NamedTuple):
     end: int
     concept: int
     """-1 = the phrase has no concept"""
+    layer: str = ""
+    """what found it, see `layers`; empty for the papers' mappings"""
 
 
 def by_phrases(words: Sequence[Word], classes: str, phrases: Sequence[tuple[int, int]], lexicon: Lexicon) -> list[Unit]:
@@ -78,11 +82,11 @@ def by_segments(
             if length == 1 and word.concept != NO_CODE and classes[at] in "gn":
                 units.append(Unit(at, at + 1, word.concept))
         at += length
-    missed = _untouched(phrases, units)
+    missed = untouched(phrases, units)
     return sorted(units + missed) if missed else units
 
 
-def _untouched(phrases: Sequence[tuple[int, int]], units: list[Unit]) -> list[Unit]:
+def untouched(phrases: Sequence[tuple[int, int]], units: list[Unit]) -> list[Unit]:
     """Return a unit without concept for each phrase that no unit touches; both are in order."""
     missed = []
     at = 0
@@ -106,11 +110,24 @@ def check_mapping(name: str | None) -> str:
     >>> check_mapping("phrase")
     Traceback (most recent call last):
     ...
-    querycloak.errors.UnknownNameError: There is no mapping 'phrase'. Did you mean 'phrases'? There are: phrases, \
-segments.
+    querycloak.errors.UnknownNameError: There is no mapping 'phrase'. Did you mean 'phrases'? There are: certain, \
+layers, phrases, segments.
     """
     if name is None:
         return DEFAULT_MAPPING
-    if name not in MAPPINGS:
-        raise UnknownNameError.of("mapping", name, MAPPINGS)
+    split_mapping(name)
     return name
+
+
+def split_mapping(mapping: str) -> tuple[str, str | None]:
+    """Return the name of a mapping, and the file of vectors after the colon; None = ours.
+
+    >>> split_mapping("layers:my-vectors.bin"), split_mapping("phrases")
+    (('layers', 'my-vectors.bin'), ('phrases', None))
+    """
+    name, _, vectors = mapping.partition(":")
+    if name not in {*LAYERED, *MAPPINGS}:
+        raise UnknownNameError.of("mapping", name, [*LAYERED, *MAPPINGS])
+    if vectors and name not in LAYERED:
+        raise ParameterError(f"The mapping {name!r} uses no vectors; {' and '.join(LAYERED)} do.")
+    return name, vectors or None

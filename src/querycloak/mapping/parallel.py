@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-    from querycloak.mapping.lexicon import Lexicon
+    from querycloak.mapping.reading import Reader
 
 __all__ = ["Block", "map_blocks", "pack_block", "serve", "workers_for"]
 
@@ -41,9 +41,9 @@ def pack_block(units: Sequence[tuple[int, ...]]) -> Block:
     return count, concept
 
 
-def map_blocks(lexicon: Lexicon, mapping: str, count: int, queries: pl.Series, size: int) -> Iterator[Block]:
+def map_blocks(reader: Reader, count: int, queries: pl.Series, size: int) -> Iterator[Block]:
     """Map blocks of `size` queries by several processes, and yield the results in order."""
-    with Workers("querycloak.mapping.parallel:serve", (lexicon, mapping), count) as pool:
+    with Workers("querycloak.mapping.parallel:serve", reader, count) as pool:
         yield from pool.map(queries[start : start + size].to_list() for start in range(0, len(queries), size))
 
 
@@ -52,8 +52,7 @@ def serve() -> None:
     workers.serve(_answers)
 
 
-def _answers(setup: tuple[Lexicon, str]) -> Callable[[list[str]], Block]:
-    from querycloak.mapping.mapper import map_text
+def _answers(reader: Reader) -> Callable[[list[str]], Block]:
+    from querycloak.mapping.reading import concepts_in
 
-    lexicon, mapping = setup
-    return lambda texts: pack_block([map_text(text, lexicon, mapping) for text in texts])
+    return lambda texts: pack_block([concepts_in(reader.read(text)) for text in texts])

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from querycloak.knowledge.addresses import SUFFIX, registered_domains, split_addresses
 from querycloak.logs.query_log import NO_CODE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import polars as pl
 
     from querycloak.knowledge.directory import SiteDirectory
 
@@ -33,6 +34,8 @@ def categorise(urls: Sequence[str] | pl.Series, directory: SiteDirectory) -> npt
 
     The longest listed host and path is taken, then the host, then the registered domain.
     """
+    import polars as pl
+
     parts = split_addresses(pl.Series(urls, dtype=pl.String)).with_row_index("row")
     listed_hosts = directory.sites.select(host=pl.col("site").str.extract(r"^([^/]*)/")).drop_nulls().unique()
     out = np.full(len(parts), NO_CODE, dtype=np.int32)
@@ -50,6 +53,8 @@ def categorise(urls: Sequence[str] | pl.Series, directory: SiteDirectory) -> npt
 
 def _settle(left: pl.DataFrame, site: pl.Expr, directory: SiteDirectory, out: npt.NDArray[np.int32]) -> pl.DataFrame:
     """Write the category of the addresses whose site is listed; return the others."""
+    import polars as pl
+
     found = left.with_columns(site=site).join(directory.sites, on="site", how="left", maintain_order="left")
     known = found.drop_nulls("category")
     out[known["row"].to_numpy()] = known["category"].to_numpy()

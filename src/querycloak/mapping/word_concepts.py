@@ -5,6 +5,7 @@ it is every concept with the label that the word matched, by the lexicon's rule:
 by its stem. The one that the lexicon chooses is always among them.
 
 >>> from querycloak.knowledge.taxonomy import Taxonomy
+>>> from querycloak.mapping.lexicon import Lexicon
 >>> taxonomy = Taxonomy.from_parents([-1, 0, 0, 1, 2], [["Top"], ["Arts"], ["Shopping"], ["Music"], ["Music"]])
 >>> of = WordConcepts(taxonomy, Lexicon(taxonomy))
 >>> [taxonomy.paths[c] for c in of.all("music")], of.all("tea")
@@ -20,10 +21,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from querycloak.logs.query_log import NO_CODE
-from querycloak.mapping.lexicon import Lexicon, label_texts
+from querycloak.mapping.label_texts import label_texts
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.mapping.lexicon import Lexicon
 
 __all__ = ["WordConcepts"]
 

