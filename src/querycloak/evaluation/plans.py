@@ -134,8 +134,7 @@ def _by_workers(assessor: Assessor, plans: Sequence[Plan], processes: int) -> It
     """Run plans by several processes."""
     bench = assessor.bench
     knowledge = (bench.knowledge, bench.directory, bench.resolver)
-    reading = {"mapping": bench.mapping, "learn_from_clicks": bench.learn_from_clicks}
-    setup = (bench.log, knowledge, reading, bench.concepts, assessor.seed)
+    setup = (bench.log, knowledge, bench.reading, bench.concepts, assessor.seed)
     with Workers("querycloak.evaluation.plans:serve", setup, processes) as pool:
         for texts in pool.map(_shared_out(plans, processes)):
             for text in texts:

@@ -282,10 +282,12 @@ class Workbench:
 
     def part(self, log: QueryLog) -> Workbench:
         """Return a bench for a part of the log, with the same knowledge."""
-        learn = self.learn_from_clicks
-        return Workbench(
-            log, self.taxonomy, self.directory, self.resolver, mapping=self.mapping, learn_from_clicks=learn
-        )
+        return Workbench(log, self.taxonomy, self.directory, self.resolver, **self.reading)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How queries are read: what a bench for a part of the log, or of another process, must share."""
+        return {"mapping": self.mapping, "learn_from_clicks": self.learn_from_clicks}
 
     def for_release(self, release: Release) -> Workbench:
         """Return a bench that reads queries as the release's method did, where no mapping was asked for."""
