@@ -139,3 +139,12 @@ def test_the_command_line(tmp_path, log):
     ):
         refused = run(app, command)
         assert re.search("histogram-dp promises differential privacy", str(refused.exception) + refused.output)
+
+
+def test_all_methods_are_those_that_may_learn(log, monkeypatch):
+    monkeypatch.setattr("querycloak.evaluation.compare.compare", lambda _, plans, *__, **___: plans)
+    plans = qc.compare(log, directory=sample_directory(), taxonomy=TREE, learn_from_clicks=True)
+    names = {plan.method for plan in plans}
+    assert "url-microaggregation" in names
+    assert not names & set(PRIVATE)
+    assert {plan.method for plan in qc.compare(log, directory=sample_directory(), taxonomy=TREE)} >= set(PRIVATE)
