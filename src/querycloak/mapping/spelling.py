@@ -1,4 +1,4 @@
-"""Words that nobody knows: a small misspelling, or several words glued together. Strictly: rather nothing than nonsense.
+"""Words that nobody knows: a small misspelling, or words glued together. Strictly: rather nothing than nonsense.
 
 How likely a word is follows from its rank among the vectors' words, the most frequent first (Zipf's law). A row of
 random letters is as likely as one in 26 to the power of its length; what is proposed must be much likelier.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from querycloak.logs.query_log import NO_CODE
+from querycloak.mapping.layers import GUESSES
 
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
@@ -13,6 +14,18 @@ if TYPE_CHECKING:
     from querycloak.mapping.modes import Unit
 
 __all__ = ["ClauseTrace", "Trace"]
+
+REASONS: Final = {
+    "site": "by its web address",
+    "brand": "by the table of brands, sites and names",
+    "label": "by its label, in the sense that fits best",
+    "name": "two words that are used as names",
+    "neighbours": "by the words that are used alike",
+    "spelling": "by a word one letter apart",
+    "glued": "by the words that are glued together",
+    "doubtful": "by its label, which its use speaks against",
+}
+"""What each layer says of a unit."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +128,10 @@ class Trace:
         for unit in clause.units:
             text = clause.text(unit.start, unit.end)
             if unit.concept == NO_CODE:
-                lines.append(f"{text} → no concept")
+                lines.append(f"{text or self.query} → no concept")
+            elif unit.layer:
+                reason = f"{REASONS[unit.layer]}, {'a guess' if unit.layer in GUESSES else 'certain'}"
+                lines.append(f"{text or self.query} → {self.taxonomy.path(unit.concept, ' / ')} ({reason})")
             else:
                 words = clause.words[unit.start : unit.end]
                 how = self.lexicon.how(words) or self.lexicon.how(clause.content(unit.start, unit.end))
