@@ -122,6 +122,7 @@ def anonymize(
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
+    learn_from_clicks: bool = False,
     progress: Progress = QUIET,
     **options: Any,
 ) -> Release:
@@ -189,7 +190,9 @@ def anonymize(
         if not isinstance(settings, entry.settings):
             raise ParameterError.of("settings", f"a {entry.settings.__name__} for {method!r}", type(settings).__name__)
         options = settings.to_json()
-    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping)
+    bench = Workbench(
+        log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
+    )
     return bench.anonymize(method, seed=seed, **options)
 
 
@@ -209,6 +212,7 @@ def attack(
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
+    learn_from_clicks: bool = False,
     progress: Progress = QUIET,
 ) -> list[AttackResult]:
     """Run every attack that fits the release, or those named. The release must hold its truth, to keep score.
@@ -217,7 +221,10 @@ def attack(
     need further releases. `also` are other releases of the same log, with their truth. Queries are read by the mapping
     of the release's statement, unless `mapping` names another.
     """
-    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping).for_release(release)
+    bench = Workbench(
+        log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
+    )
+    bench = bench.for_release(release)
     return bench.attack(release, names, seed, rerun=rerun, also=also)
 
 
@@ -232,10 +239,14 @@ def measure(
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
+    learn_from_clicks: bool = False,
     progress: Progress = QUIET,
 ) -> list[Score]:
     """Run every measure that fits the release, or those named."""
-    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping).for_release(release)
+    bench = Workbench(
+        log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
+    )
+    bench = bench.for_release(release)
     return bench.measure(release, names, seed)
 
 
@@ -254,6 +265,7 @@ def compare(
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
+    learn_from_clicks: bool = False,
     progress: Progress = QUIET,
 ) -> Comparison:
     """Run methods side by side on a log, attack and measure each release, and return what was found.
@@ -269,8 +281,12 @@ def compare(
     from querycloak.evaluation.limits import LIMITS
     from querycloak.report.html import write_report
 
-    plans = plan_runs(sorted(METHODS) if methods is None else methods, grid or {}, draws)
-    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping)
+    if methods is None:
+        methods = sorted(name for name, entry in METHODS.items() if not (learn_from_clicks and entry.is_private))
+    plans = plan_runs(methods, grid or {}, draws)
+    bench = Workbench(
+        log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
+    )
     folder = None if output is None else Path(output)
     known = _digest(directory, resolver) if folder is not None else ""
     found = run(
@@ -327,6 +343,7 @@ def check(
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
+    learn_from_clicks: bool = False,
     progress: Progress = QUIET,
 ) -> ReleaseCheck:
     """Judge one release: `verdict` is RELEASE, DO NOT RELEASE or NEEDS A HUMAN, `reasons` says why.
@@ -338,7 +355,10 @@ def check(
     from querycloak.evaluation.limits import LIMITS, check_tasks
     from querycloak.report.check_page import write_check_page
 
-    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping).for_release(release)
+    bench = Workbench(
+        log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
+    )
+    bench = bench.for_release(release)
     found = check_release(
         Assessor(bench, seed, progress),
         release,

@@ -15,14 +15,14 @@ MEASURES: list[Fault] = [
     fault(
         "mapping: worker processes use the default",
         "evaluation/plans.py",
-        "resolver, mapping=mapping)",
-        "resolver)",
+        "*knowledge, **reading)",
+        "*knowledge)",
         f"{MAPPING}::test_worker_processes_use_the_same_mapping",
     ),
     fault(
         "mapping: parts of the log are read by the default",
         "evaluation/workbench.py",
-        "self.resolver, mapping=self.mapping)",
+        "self.resolver, **self.reading)",
         "self.resolver)",
         f"{MAPPING}::test_the_mapping_changes_the_concepts_and_is_passed_to_parts",
     ),

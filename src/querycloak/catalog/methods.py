@@ -92,6 +92,7 @@ METHODS: Final = Catalog(
             "taxonomy",
             "directory",
             "resolver",
+            "click_categories",
         ),
         _method(
             "microaggregation/word-microaggregation",

@@ -11,6 +11,7 @@ import typer
 from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.options import (
     DirectoryOption,
+    LearnOption,
     MappingOption,
     ResolverOption,
     SeedOption,
@@ -50,6 +51,7 @@ def anonymize(
     mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
+    learn: LearnOption = False,
     truth: Annotated[
         Path | None,
         typer.Option(
@@ -84,6 +86,7 @@ def anonymize(
     from querycloak.cli.people_checks import check_people, check_truth
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import UserError
+    from querycloak.evaluation.learning import refuse_learning
     from querycloak.logs.atomic import is_pipe, is_standard_output
     from querycloak.logs.locks import locked
     from querycloak.releases.files import statement_path
@@ -92,6 +95,8 @@ def anonymize(
     if statement is None and not is_pipe(output):
         statement = statement_path(output)
     settings = given_settings(context)
+    if learn:
+        refuse_learning(method, private=find_method(method).is_private)
     ledger = settings.get("ledger")
     inputs = [log, taxonomy, directory, resolver, settings.get("topics"), ledger, f"{ledger}.key" if ledger else None]
     inputs += [settings.get("rules"), find_method(method).given.get("rules")]
@@ -104,7 +109,7 @@ def anonymize(
     files = [None if is_pipe(path) else path for path in (output, statement, truth)]
     with locked(*files), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping, learn=learn)
         check_people(find_method(method), settings, bench.log, progress)
         release = bench.anonymize(method, seed=seed, **settings)
         _warn(release, progress)

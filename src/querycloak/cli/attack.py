@@ -11,6 +11,7 @@ from querycloak.cli.limit_options import RerunOption
 from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.options import (
     DirectoryOption,
+    LearnOption,
     LogArgument,
     MappingOption,
     ReleaseArgument,
@@ -64,6 +65,7 @@ def attack(
     mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
+    learn: LearnOption = False,
     sensitive: SensitiveOption = None,
     rerun: RerunOption = True,
     seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
@@ -86,7 +88,7 @@ def attack(
 
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping, learn=learn)
         published = read_for_judging(release, truth, bench.log)
         bench = bench.for_release(published)
         if truth is None and published.has_users and published.statement.ids != "invented":

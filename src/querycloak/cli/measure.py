@@ -11,6 +11,7 @@ from querycloak.cli.limit_options import RerunOption
 from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.options import (
     DirectoryOption,
+    LearnOption,
     LogArgument,
     MappingOption,
     ReleaseArgument,
@@ -40,6 +41,7 @@ def measure(
     mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
+    learn: LearnOption = False,
     sensitive: SensitiveOption = None,
     rerun: RerunOption = True,
     seed: Annotated[int, typer.Option(help="Of the measures' random choices.")] = 0,
@@ -61,7 +63,7 @@ def measure(
 
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping, learn=learn)
         published = api.read_release(release, log=bench.log, truth=truth)
         bench = bench.for_release(published)
         open_to_all = bench.exposure_of(published)

@@ -9,6 +9,7 @@ import typer
 
 __all__ = [
     "DirectoryOption",
+    "LearnOption",
     "LogArgument",
     "MappingOption",
     "ReleaseArgument",
@@ -55,6 +56,14 @@ DirectoryOption = Annotated[
         "--directory",
         help="Sites and their categories, for what looks sites up: a table, or `content.rdf.u8`.",
         show_default=False,
+    ),
+]
+LearnOption = Annotated[
+    bool,
+    typer.Option(
+        "--learn-from-clicks",
+        help="Queries without a click on a listed site get a category that is learned from the clicks of others, where "
+        "that is likely to be right. Needs --directory and a log with clicks; not for differential privacy.",
     ),
 ]
 ResolverOption = Annotated[

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from querycloak._version import __version__
+from querycloak.catalog import method
 from querycloak.errors import OutputError, UserError
 from querycloak.evaluation.assess import Assessor
 from querycloak.evaluation.comparison import Comparison
 from querycloak.evaluation.comparison_files import comparison_csv, comparison_json, run_from_json, run_to_json
+from querycloak.evaluation.learning import refuse_learning
 from querycloak.evaluation.limits import LIMITS, Limits, check_tasks
 from querycloak.evaluation.plans import Plan, plan_runs, run_plans
 from querycloak.evaluation.room import check_room
@@ -63,6 +65,8 @@ def compare(
         raise UserError("The log has one user: there is nobody to hide among.")
     check_tasks(tasks)
     check_room(log)
+    for plan in plans if bench.learn_from_clicks else ():
+        refuse_learning(plan.method, private=method(plan.method).is_private)
     store = None if output is None else make_store(output, "runs")
     assessor = Assessor(bench, seed, progress)
     mark = content_digest(log).hex() + knowledge
@@ -111,6 +115,7 @@ def make_store(output: Path, name: str) -> Path:
 
 
 def _key(mark: str, plan: Plan, seed: int, bench: Workbench) -> str:
-    knowledge = [bench.taxonomy.name, len(bench.taxonomy), check_mapping(bench.mapping)]
+    knowledge: list[object] = [bench.taxonomy.name, len(bench.taxonomy), check_mapping(bench.mapping)]
+    knowledge += ["learned from clicks"] if bench.learn_from_clicks else []
     parts = [mark, plan.method, plan.settings, plan.draws, seed, __version__, *knowledge]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]

@@ -17,6 +17,7 @@ from querycloak.attacks.result import CannotAttackError, NothingToAttackError
 from querycloak.catalog import ATTACKS, MEASURES
 from querycloak.catalog import method as find_method
 from querycloak.errors import GateError, ParameterError
+from querycloak.evaluation.learning import check_learning, refuse_learning
 from querycloak.evaluation.room import check_room
 from querycloak.evaluation.trials import NOT_RERUN, MethodTrials, NoTrials
 from querycloak.knowledge.named import load_taxonomy
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.click_categories import ClickCategories
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.mapping.row_paths import PathsOf, RowPaths
     from querycloak.measures.score import Score
@@ -75,6 +77,8 @@ class Workbench:
     """words that exposure counts as sensitive; None = our list"""
     mapping: str | None = None
     """how queries are read (`mapping.modes`); None = the default, or that of the release that is looked at"""
+    learn_from_clicks: bool = False
+    """queries without a listed click get a category that is learned from the clicks of others"""
     _made: dict[tuple[str, int], tuple[Release, Any]] = field(default_factory=dict, init=False, repr=False)
     parts: dict[tuple[int, str], QueryLog] = field(default_factory=dict, init=False, repr=False)
     """parts of the log on which methods are run again, by seed and name"""
@@ -82,6 +86,8 @@ class Workbench:
 
     def __post_init__(self) -> None:
         check_mapping(self.mapping)
+        if self.learn_from_clicks:
+            check_learning(directory=self.directory is not None, clicks=self.log.url is not None)
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
@@ -92,6 +98,20 @@ class Workbench:
     def concepts(self) -> ConceptLog:
         """What the queries of the log are about."""
         return self._map(self.log)
+
+    @cached_property
+    def click_categories(self) -> ClickCategories | None:
+        """What was learned from the clicks of the log; None where that was not asked for."""
+        if not self.learn_from_clicks:
+            return None
+        from querycloak.knowledge.vectors import load_vectors
+        from querycloak.mapping.click_categories import learn_from_clicks
+
+        assert self.directory is not None
+        self.progress.start("learning categories from clicks")
+        found = learn_from_clicks(self.log, self.directory, load_vectors())
+        self.progress.note(found.learned.says)
+        return found
 
     @property
     def stream_engines(self) -> Any:
@@ -119,6 +139,10 @@ class Workbench:
     def anonymize(self, method: str, *, seed: int | None = None, **settings: Any) -> Release:
         """Run a method by its catalog name. Without a seed, randomness is the operating system's."""
         entry = find_method(method)
+        if self.learn_from_clicks:
+            refuse_learning(entry.name, private=entry.is_private)
+            if "click_categories" not in entry.needs:
+                self.progress.note(f"{method} looks no site up: it uses nothing that is learned from clicks.")
         checked = entry.settings.from_json({**entry.given, **settings})
         random = Randomness(seed).child(entry.name)
         release = entry.function(self.log, checked, random, self.progress, **self._needs(entry.needs))
@@ -131,7 +155,7 @@ class Workbench:
             raise GateError(f"{method}: its statement has settings that were not asked for, or counts among them.")
         statement = release.statement if seed is None else release.statement.seeded()
         if "concepts" in entry.needs or ("paths" in entry.needs and self.log.category is None):
-            learned = self.concepts.learned
+            learned = self.concepts.learned or (self.learn_from_clicks and "click_categories" in entry.needs)
             statement = replace(statement, mapping=check_mapping(self.mapping), mapping_learned=learned)
         return replace(release, statement=statement)
 
@@ -258,10 +282,17 @@ class Workbench:
 
     def part(self, log: QueryLog) -> Workbench:
         """Return a bench for a part of the log, with the same knowledge."""
-        return Workbench(log, self.taxonomy, self.directory, self.resolver, mapping=self.mapping)
+        return Workbench(log, self.taxonomy, self.directory, self.resolver, **self.reading)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How queries are read: what a bench for a part of the log, or of another process, must share."""
+        return {"mapping": self.mapping, "learn_from_clicks": self.learn_from_clicks}
 
     def for_release(self, release: Release) -> Workbench:
         """Return a bench that reads queries as the release's method did, where no mapping was asked for."""
+        if self.learn_from_clicks:
+            refuse_learning(release.statement.method, private="epsilon" in release.statement.parameters)
         return replace(self, mapping=check_mapping(self.mapping or release.statement.mapping or None))
 
     def askers_of(self, release: Release) -> Askers:
