@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from samples import Notes, sample_directory, sample_log
+from samples import Notes, sample_directory
 from typer.testing import CliRunner
 
 import querycloak as qc
@@ -16,6 +16,7 @@ from querycloak.errors import InputError, ParameterError
 from querycloak.evaluation.workbench import Workbench
 from querycloak.knowledge.paths import tree_of_paths
 from querycloak.logs.query_log import QueryLog
+from querycloak.mapping.learned_sites import learn_sites
 from querycloak.measures.srp import _by_site
 
 TREE = tree_of_paths(["Top/tea", "Top/sports"], name="tree")[0]
@@ -75,7 +76,7 @@ def test_a_method_that_looks_no_site_up_is_told_to_learn_nothing(log):
     notes = Notes()
     release = bench_of(log, progress=notes).anonymize("sweep", seed=1, min_query_users=2)
     assert not release.statement.mapping_learned
-    assert notes.notes == ["sweep looks no site up: it uses nothing that is learned from clicks."]
+    assert "sweep does not ask what queries are about: nothing is learned from clicks." in notes.notes
 
 
 PRIVATE = sorted(name for name, entry in METHODS.items() if entry.is_private)
@@ -100,9 +101,7 @@ def test_a_private_release_is_not_measured_with_it(log):
         bench_of(log).for_release(release)
 
 
-def test_without_a_directory_or_clicks_it_is_refused():
-    with pytest.raises(ParameterError, match="--directory"):
-        qc.anonymize(sample_log(), "url-microaggregation", learn_from_clicks=True)
+def test_without_clicks_it_is_refused():
     bare = QueryLog.of(["a", "b"], ["tea", "tea"])
     with pytest.raises(InputError, match="no clicked URLs"):
         qc.anonymize(bare, "url-microaggregation", directory=sample_directory(), learn_from_clicks=True)
@@ -148,3 +147,32 @@ def test_all_methods_are_those_that_may_learn(log, monkeypatch):
     assert "url-microaggregation" in names
     assert not names & set(PRIVATE)
     assert {plan.method for plan in qc.compare(log, directory=sample_directory(), taxonomy=TREE)} >= set(PRIVATE)
+
+
+def site_log() -> QueryLog:
+    """Three people ask for a site that no table knows, and click it; others ask for something else."""
+    people = ["ann", "bob", "cem", "dan", "eve"]
+    queries = ["zxq news", "zxq news", "zxq news", "chess", "chess"]
+    urls = ["http://www.zxq-news.com/", "zxqnews.com", "http://zxqnews.com/today", None, "http://chess.example/"]
+    return QueryLog.of(people, queries, urls=urls)
+
+
+def test_names_of_sites_are_learned_from_three_people_and_said():
+    bench = Workbench(site_log(), learn_from_clicks=True)
+    wordnet = bench.taxonomy
+    assert [wordnet.label(c) for c in bench.concepts.concept[:3]] == ["web site"] * 3
+    assert bench.concepts.learned
+    plain = Workbench(site_log())
+    assert "web site" not in [wordnet.label(c) for c in plain.concepts.concept if c >= 0]
+    assert not plain.concepts.learned
+    release = bench.anonymize("semantic-microaggregation", seed=1, k=2)
+    assert release.statement.mapping_learned
+    assert not plain.anonymize("semantic-microaggregation", seed=1, k=2).statement.mapping_learned
+
+
+def test_two_people_teach_nothing():
+    log = site_log()
+    two = QueryLog.of(["ann", "bob", "bob"], ["zxq news"] * 3, urls=[log.urls[i] for i in (0, 1, 2)])
+    assert learn_sites(two) == {}
+    most = QueryLog.of(["a", "b", "c", "d", "e", "f"], ["zxq"] * 6, urls=["zxq.com"] * 3 + ["other.com"] * 3)
+    assert learn_sites(most) == {}  # half of the clicks is not most

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
     LearnOption,
-    MappingOption,
     ResolverOption,
     SeedOption,
     SignOption,
@@ -29,6 +29,7 @@ __all__ = ["anonymize"]
 
 
 @reads_log
+@maps_queries
 def anonymize(
     context: typer.Context,
     log: Annotated[
@@ -48,7 +49,6 @@ def anonymize(
         str, typer.Option("--method", "-m", help="Name of the method; see `querycloak methods`.", show_default=False)
     ],
     taxonomy: TaxonomyOption = "wordnet",
-    mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     learn: LearnOption = False,
@@ -70,6 +70,7 @@ def anonymize(
     sign: SignOption = None,
     seed: SeedOption = None,
     *,
+    mapping: str | None,
     options: ReadOptions,
     quiet: QuietOption = False,
 ) -> None:

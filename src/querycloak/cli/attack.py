@@ -9,11 +9,11 @@ import typer
 
 from querycloak.cli.limit_options import RerunOption
 from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
     LearnOption,
     LogArgument,
-    MappingOption,
     ReleaseArgument,
     ResolverOption,
     SensitiveOption,
@@ -29,6 +29,7 @@ __all__ = ["attack"]
 
 
 @reads_log
+@maps_queries
 def attack(
     log: LogArgument,
     release: ReleaseArgument,
@@ -62,7 +63,6 @@ def attack(
         ),
     ] = None,
     taxonomy: TaxonomyOption = "wordnet",
-    mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     learn: LearnOption = False,
@@ -71,6 +71,7 @@ def attack(
     seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
+    mapping: str | None,
     options: ReadOptions,
     quiet: QuietOption = False,
 ) -> None:

@@ -9,11 +9,11 @@ import typer
 
 from querycloak.cli.limit_options import ForOption, RerunOption, has_limits, parse_tasks
 from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
     LearnOption,
     LogArgument,
-    MappingOption,
     ReleaseArgument,
     ResolverOption,
     SensitiveOption,
@@ -26,6 +26,7 @@ __all__ = ["check"]
 
 
 @reads_log
+@maps_queries
 @has_limits
 def check(
     log: LogArgument,
@@ -49,7 +50,6 @@ def check(
         typer.Option(help="The method that made it. Default: as the statement says.", show_default=False),
     ] = None,
     taxonomy: TaxonomyOption = "wordnet",
-    mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     learn: LearnOption = False,
@@ -58,6 +58,7 @@ def check(
     seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
+    mapping: str | None,
     limits: Limits,
     options: ReadOptions,
     quiet: QuietOption = False,

@@ -11,7 +11,8 @@ import typer
 
 from querycloak.cli.limit_options import ForOption, has_limits, parse_tasks
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, LearnOption, MappingOption, ResolverOption, TaxonomyOption
+from querycloak.cli.mapping_options import maps_queries
+from querycloak.cli.options import DirectoryOption, LearnOption, ResolverOption, TaxonomyOption
 from querycloak.cli.setting_options import given_settings
 from querycloak.evaluation.limits import Limits
 from querycloak.logs.read_options import ReadOptions
@@ -20,6 +21,7 @@ __all__ = ["compare"]
 
 
 @reads_log
+@maps_queries
 @has_limits
 def compare(
     context: typer.Context,
@@ -38,7 +40,6 @@ def compare(
     ] = None,
     tasks: ForOption = "popularity,topics",
     taxonomy: TaxonomyOption = "wordnet",
-    mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     learn: LearnOption = False,
@@ -53,6 +54,7 @@ def compare(
     ] = 3,
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 1,
     *,
+    mapping: str | None,
     limits: Limits,
     options: ReadOptions,
     quiet: QuietOption = False,

@@ -85,11 +85,8 @@ def open_bench(
 ) -> Workbench:
     """Read a log and its background knowledge."""
     from querycloak import api
-    from querycloak.evaluation.learning import check_learning
     from querycloak.texts.sensitive import read_sensitive
 
-    if learn:
-        check_learning(directory=directory is not None, clicks=True)  # whether there are any, the log will tell
     queries = open_log(log, options, progress)
     sites = None if directory is None else api.load_directory(directory, progress=progress)
     sites_of = None if resolver is None else api.load_resolver(resolver)

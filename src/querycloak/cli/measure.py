@@ -9,11 +9,11 @@ import typer
 
 from querycloak.cli.limit_options import RerunOption
 from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
     LearnOption,
     LogArgument,
-    MappingOption,
     ReleaseArgument,
     ResolverOption,
     SensitiveOption,
@@ -28,6 +28,7 @@ __all__ = ["measure"]
 
 
 @reads_log
+@maps_queries
 def measure(
     log: LogArgument,
     release: ReleaseArgument,
@@ -38,7 +39,6 @@ def measure(
         str | None, typer.Option(help="Names of measures, separated by commas.", show_default=False)
     ] = None,
     taxonomy: TaxonomyOption = "wordnet",
-    mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     learn: LearnOption = False,
@@ -47,6 +47,7 @@ def measure(
     seed: Annotated[int, typer.Option(help="Of the measures' random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
+    mapping: str | None,
     options: ReadOptions,
     quiet: QuietOption = False,
 ) -> None:

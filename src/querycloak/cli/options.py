@@ -11,7 +11,6 @@ __all__ = [
     "DirectoryOption",
     "LearnOption",
     "LogArgument",
-    "MappingOption",
     "ReleaseArgument",
     "ResolverOption",
     "SeedOption",
@@ -36,16 +35,6 @@ def known_mapping(name: str | None) -> str | None:
     return name
 
 
-MappingOption = Annotated[
-    str | None,
-    typer.Option(
-        "--mapping",
-        help="How queries are read to find their concepts: `segments`, or `phrases` as in the papers. Default: as the "
-        "statement of the release says where there is one, else `segments`.",
-        callback=known_mapping,
-        show_default=False,
-    ),
-]
 TaxonomyOption = Annotated[
     str,
     typer.Option("--taxonomy", help="`wordnet`, or a file: paths, (child, parent) pairs, or `structure.rdf.u8`."),
@@ -62,8 +51,8 @@ LearnOption = Annotated[
     bool,
     typer.Option(
         "--learn-from-clicks",
-        help="Queries without a click on a listed site get a category that is learned from the clicks of others, where "
-        "that is likely to be right. Needs --directory and a log with clicks; not for differential privacy.",
+        help="Learn from the clicks of the log which queries name a site and, with --directory, which category goes "
+        "with which words, for queries without a click on a listed site. Not for differential privacy.",
     ),
 ]
 ResolverOption = Annotated[

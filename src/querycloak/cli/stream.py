@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import MappingOption, SeedOption, SignOption
+from querycloak.cli.mapping_options import maps_queries
+from querycloak.cli.options import SeedOption, SignOption
 from querycloak.cli.setting_options import given_settings
 from querycloak.logs.read_options import ReadOptions
 
@@ -18,6 +19,7 @@ __all__ = ["stream"]
 
 
 @reads_log
+@maps_queries
 def stream(
     context: typer.Context,
     method: Annotated[
@@ -42,7 +44,6 @@ def stream(
     taxonomy: Annotated[
         str, typer.Option(help="Where there is no category column, queries are mapped to this: `wordnet`, or a file.")
     ] = "wordnet",
-    mapping: MappingOption = None,
     max_wait: Annotated[float, typer.Option(help="Seconds after which an unfinished batch is handled.", min=0.0)] = 1.0,
     stats: Annotated[
         Path | None,
@@ -71,6 +72,7 @@ def stream(
     sign: SignOption = None,
     seed: SeedOption = None,
     *,
+    mapping: str | None,
     options: ReadOptions,
     quiet: QuietOption = False,
 ) -> None:

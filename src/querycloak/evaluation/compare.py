@@ -20,7 +20,7 @@ from querycloak.evaluation.plans import Plan, plan_runs, run_plans
 from querycloak.evaluation.room import check_room
 from querycloak.logs.atomic import write_text
 from querycloak.logs.content_digest import content_digest
-from querycloak.mapping.modes import check_mapping
+from querycloak.mapping.modes import check_mapping, stated_mapping
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def compare(
         limits=limits,
         tasks=tasks,
         repeat=repeat,
-        mapping=check_mapping(bench.mapping),
+        mapping=stated_mapping(check_mapping(bench.mapping)),
         topics={bench.taxonomy.label(topic): share for topic, share in assessor.topics.items()},
         runs=tuple(run for run in runs if run is not None),
     )
@@ -115,7 +115,7 @@ def make_store(output: Path, name: str) -> Path:
 
 
 def _key(mark: str, plan: Plan, seed: int, bench: Workbench) -> str:
-    knowledge: list[object] = [bench.taxonomy.name, len(bench.taxonomy), check_mapping(bench.mapping)]
+    knowledge: list[object] = [bench.taxonomy.name, len(bench.taxonomy), stated_mapping(check_mapping(bench.mapping))]
     knowledge += ["learned from clicks"] if bench.learn_from_clicks else []
     parts = [mark, plan.method, plan.settings, plan.draws, seed, __version__, *knowledge]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]

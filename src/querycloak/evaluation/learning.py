@@ -1,4 +1,4 @@
-"""Where categories may be learned from the log's own clicks, and where not: told before any work is done."""
+"""Where something may be learned from the log's own clicks, and where not: told before any work is done."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from querycloak.errors import InputError, ParameterError
 __all__ = ["check_learning", "refuse_learning"]
 
 
-def check_learning(*, directory: bool, clicks: bool) -> None:
-    """Refuse where there is no directory of sites, or the log has no clicks."""
-    if not directory:
-        raise ParameterError(
-            "--learn-from-clicks (learn_from_clicks=True) needs to know the categories of the sites that were clicked: "
-            "give a directory of sites with --directory (directory=…)."
-        )
+def check_learning(*, clicks: bool) -> None:
+    """Refuse where the log has no clicks."""
     if not clicks:
-        from querycloak.mapping.click_categories import NO_CLICKS
-
-        raise InputError(f"{NO_CLICKS} Leave --learn-from-clicks (learn_from_clicks=True) out.")
+        raise InputError(
+            "There is nothing to learn from: the log has no clicked URLs. Leave --learn-from-clicks "
+            "(learn_from_clicks=True) out."
+        )
 
 
 def refuse_learning(method: str, *, private: bool) -> None:

@@ -22,7 +22,7 @@ from querycloak.evaluation.room import check_room
 from querycloak.evaluation.trials import NOT_RERUN, MethodTrials, NoTrials
 from querycloak.knowledge.named import load_taxonomy
 from querycloak.mapping.mappers import mapper_of
-from querycloak.mapping.modes import check_mapping
+from querycloak.mapping.modes import check_mapping, mapping_of_statement, stated_mapping
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping import Mapper
     from querycloak.mapping.click_categories import ClickCategories
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.mapping.row_paths import PathsOf, RowPaths
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from querycloak.texts.sensitive import SensitiveWords
 
 MOST_REMEMBERED: Final = 24
+LEARNED: Final = frozenset({"click_categories", "concepts", "paths"})
+"""Needs that what is learned from clicks changes."""
 INVENTED: Final = "published ids are invented, and none of them stands for a person"
 T = TypeVar("T")
 
@@ -87,7 +90,7 @@ class Workbench:
     def __post_init__(self) -> None:
         check_mapping(self.mapping)
         if self.learn_from_clicks:
-            check_learning(directory=self.directory is not None, clicks=self.log.url is not None)
+            check_learning(clicks=self.log.url is not None)
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
@@ -102,12 +105,11 @@ class Workbench:
     @cached_property
     def click_categories(self) -> ClickCategories | None:
         """What was learned from the clicks of the log; None where that was not asked for."""
-        if not self.learn_from_clicks:
+        if not self.learn_from_clicks or self.directory is None:
             return None
         from querycloak.knowledge.vectors import load_vectors
         from querycloak.mapping.click_categories import learn_from_clicks
 
-        assert self.directory is not None
         self.progress.start("learning categories from clicks")
         found = learn_from_clicks(self.log, self.directory, load_vectors())
         self.progress.note(found.learned.says)
@@ -141,8 +143,8 @@ class Workbench:
         entry = find_method(method)
         if self.learn_from_clicks:
             refuse_learning(entry.name, private=entry.is_private)
-            if "click_categories" not in entry.needs:
-                self.progress.note(f"{method} looks no site up: it uses nothing that is learned from clicks.")
+            if LEARNED.isdisjoint(entry.needs):
+                self.progress.note(f"{method} does not ask what queries are about: nothing is learned from clicks.")
         checked = entry.settings.from_json({**entry.given, **settings})
         random = Randomness(seed).child(entry.name)
         release = entry.function(self.log, checked, random, self.progress, **self._needs(entry.needs))
@@ -156,7 +158,8 @@ class Workbench:
         statement = release.statement if seed is None else release.statement.seeded()
         if "concepts" in entry.needs or ("paths" in entry.needs and self.log.category is None):
             learned = self.concepts.learned or (self.learn_from_clicks and "click_categories" in entry.needs)
-            statement = replace(statement, mapping=check_mapping(self.mapping), mapping_learned=learned)
+            stated = stated_mapping(check_mapping(self.mapping))
+            statement = replace(statement, mapping=stated, mapping_learned=learned)
         return replace(release, statement=statement)
 
     def attack(
@@ -293,7 +296,7 @@ class Workbench:
         """Return a bench that reads queries as the release's method did, where no mapping was asked for."""
         if self.learn_from_clicks:
             refuse_learning(release.statement.method, private="epsilon" in release.statement.parameters)
-        return replace(self, mapping=check_mapping(self.mapping or release.statement.mapping or None))
+        return replace(self, mapping=check_mapping(self.mapping or mapping_of_statement(release.statement.mapping)))
 
     def askers_of(self, release: Release) -> Askers:
         """Return who of the log asked each published text."""
@@ -315,7 +318,25 @@ class Workbench:
     def _map(self, log: QueryLog) -> ConceptLog:
         from querycloak.mapping import map_log
 
-        return map_log(log, mapper_of(self.taxonomy, check_mapping(self.mapping)), progress=self.progress)
+        found = map_log(log, self._mapper, progress=self.progress)
+        if not self.learn_from_clicks:
+            return found
+        from querycloak.mapping.learned_sites import with_sites
+
+        return with_sites(found, log, self._learned_sites)
+
+    @property
+    def _mapper(self) -> Mapper:
+        return mapper_of(self.taxonomy, check_mapping(self.mapping))
+
+    @cached_property
+    def _learned_sites(self) -> dict[str, int]:
+        """Queries that name a site, by the clicks of the log."""
+        from querycloak.mapping.learned_sites import site_concepts
+
+        found = site_concepts(self.log, self._mapper)
+        self.progress.note(f"{len(found):,} names of sites were learned from clicks.")
+        return found
 
     def concepts_of(self, release: Release) -> ConceptLog:
         """Return the concepts of what was published."""
