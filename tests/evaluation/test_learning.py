@@ -72,11 +72,11 @@ def test_a_part_of_the_log_is_learned_from_alone(log):
     assert bench.click_categories.learned.votes < bench_of(log).click_categories.learned.votes
 
 
-def test_a_method_that_looks_no_site_up_is_told_to_learn_nothing(log):
+def test_a_method_that_does_not_map_is_told_to_learn_nothing(log):
     notes = Notes()
-    release = bench_of(log, progress=notes).anonymize("sweep", seed=1, min_query_users=2)
+    release = bench_of(log, progress=notes).anonymize("policy", seed=1, rules="google-2024")
     assert not release.statement.mapping_learned
-    assert "sweep does not ask what queries are about: nothing is learned from clicks." in notes.notes
+    assert "policy does not ask what queries are about: nothing is learned from clicks." in notes.notes
 
 
 PRIVATE = sorted(name for name, entry in METHODS.items() if entry.is_private)

@@ -158,7 +158,7 @@ class Workbench:
         statement = release.statement if seed is None else release.statement.seeded()
         if "concepts" in entry.needs or ("paths" in entry.needs and self.log.category is None):
             learned = self.concepts.learned or (self.learn_from_clicks and "click_categories" in entry.needs)
-            stated = stated_mapping(check_mapping(self.mapping))
+            stated = stated_mapping(self.concepts.mapping)
             statement = replace(statement, mapping=stated, mapping_learned=learned)
         return replace(release, statement=statement)
 

@@ -49,9 +49,7 @@ def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) ->
     if run.seed is not None:
         statement = statement.seeded()
     if reader.classifier is not None:
-        statement = replace(
-            statement, mapping=stated_mapping(run.mapping)
-        )  # words and labels alone: nothing is learned
+        statement = replace(statement, mapping=stated_mapping(run.mapping))  # nothing is learned from the stream
     stats = {
         "method": run.method,
         **run.settings.to_json(),
