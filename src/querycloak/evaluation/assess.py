@@ -13,6 +13,7 @@ from querycloak.attacks.result import CannotAttackError
 from querycloak.evaluation.run import Run
 from querycloak.evaluation.trials import NOT_RERUN, NoTrials
 from querycloak.evaluation.utility import utilities
+from querycloak.knowledge.concept_topics import concept_topics
 from querycloak.measures.topics import topic_shares
 from querycloak.progress import QUIET
 from querycloak.randomness import Randomness
@@ -79,11 +80,15 @@ class Assessor:
         return self._tasks(as_release(self.bench.log))
 
     @cached_property
-    def topics(self) -> dict[int, float]:
-        """The largest topics of the log: concept and share."""
+    def topics(self) -> dict[str, float]:
+        """The largest topics of the log, by name, and their shares."""
         shares = topic_shares(self.bench.concepts, self.bench.taxonomy)
         largest = np.argsort(-shares, kind="stable")[:TOPICS_SHOWN]
-        return {int(topic): float(shares[topic]) for topic in largest if shares[topic] > 0}
+        return {self._topic_names[t]: float(shares[t]) for t in largest.tolist() if shares[t] > 0}
+
+    @property
+    def _topic_names(self) -> tuple[str, ...]:
+        return concept_topics(self.bench.taxonomy).names
 
     def trials(self, release: Release, *, rerun: bool) -> Trials:
         """Return what runs the method of a release again; without `rerun`, what says that it is not."""
@@ -115,7 +120,7 @@ class Assessor:
         self.progress.start(f"{name}: measure")
         with steps("measure"):
             scores = bench.measure(release, seed=self.seed)
-            after = topic_shares(bench.concepts_of(release), bench.taxonomy)
+            after = dict(zip(self._topic_names, topic_shares(bench.concepts_of(release), bench.taxonomy), strict=True))
         return Run(
             name=name,
             method=statement.method,
@@ -129,7 +134,7 @@ class Assessor:
             scores=tuple(scores),
             seconds=steps.seconds,
             group_sizes=_group_sizes(release),
-            topics={bench.taxonomy.label(topic): float(after[topic]) for topic in self.topics},
+            topics={topic: float(after[topic]) for topic in self.topics},
             baseline=baseline,
         )
 

@@ -87,7 +87,7 @@ def compare(
         tasks=tasks,
         repeat=repeat,
         mapping=check_mapping(bench.mapping),
-        topics={bench.taxonomy.label(topic): share for topic, share in assessor.topics.items()},
+        topics=assessor.topics,
         runs=tuple(run for run in runs if run is not None),
     )
     if output is not None:
