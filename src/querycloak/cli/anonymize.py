@@ -46,7 +46,7 @@ def anonymize(
     method: Annotated[
         str, typer.Option("--method", "-m", help="Name of the method; see `querycloak methods`.", show_default=False)
     ],
-    taxonomy: TaxonomyOption = "wordnet",
+    taxonomy: TaxonomyOption = None,
     mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,

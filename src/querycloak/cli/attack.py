@@ -60,7 +60,7 @@ def attack(
             show_default=False,
         ),
     ] = None,
-    taxonomy: TaxonomyOption = "wordnet",
+    taxonomy: TaxonomyOption = None,
     mapping: MappingOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption
-from querycloak.cli.options import MappingOption
+from querycloak.cli.options import TAXONOMIES, MappingOption
 from querycloak.cli.setting_options import given_settings
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def audit(
     taxonomy: Annotated[
         str | None,
         typer.Option(
-            help="`wordnet`, or a file, for methods that use one. Default: a tree of seven concepts.",
+            help=f"{TAXONOMIES} For methods that use one. Default: a tree of seven concepts.",
             show_default=False,
         ),
     ] = None,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.options import MappingOption
+from querycloak.cli.options import MappingOption, NamedTaxonomyOption
 
 __all__ = ["map_query"]
 
@@ -14,7 +14,7 @@ __all__ = ["map_query"]
 def map_query(
     query: Annotated[str, typer.Argument(help="The text of a query.", show_default=False)],
     mapping: MappingOption = None,
-    taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
+    taxonomy: NamedTaxonomyOption = "wordnet",
 ) -> None:
     """Show what a query maps to, step by step.
 

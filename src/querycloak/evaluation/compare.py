@@ -112,5 +112,6 @@ def make_store(output: Path, name: str) -> Path:
 
 def _key(mark: str, plan: Plan, seed: int, bench: Workbench) -> str:
     knowledge = [bench.taxonomy.name, len(bench.taxonomy), check_mapping(bench.mapping)]
+    knowledge.append(bench.category_tree(plan.settings).name)  # of stream methods
     parts = [mark, plan.method, plan.settings, plan.draws, seed, __version__, *knowledge]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from querycloak.attacks.halves import Halves, halves
@@ -20,6 +21,7 @@ from querycloak.catalog import method as find_method
 from querycloak.errors import GateError, ParameterError
 from querycloak.evaluation.room import check_room
 from querycloak.evaluation.trials import NOT_RERUN, MethodTrials, NoTrials
+from querycloak.knowledge.named import named_taxonomy, usual_categories
 from querycloak.mapping.modes import check_mapping
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
@@ -60,8 +62,6 @@ def load_taxonomy(source: Taxonomy | str | PathLike[str] = "wordnet") -> Taxonom
 
     if isinstance(source, Taxonomy):
         return source
-    from querycloak.knowledge.named import named_taxonomy
-
     named = named_taxonomy(source)
     if named is not None:
         return named
@@ -93,8 +93,8 @@ class Workbench:
     """A log with its background knowledge."""
 
     log: QueryLog
-    knowledge: Taxonomy | str | PathLike[str] = "wordnet"
-    """a taxonomy, `wordnet`, or a file"""
+    knowledge: Taxonomy | str | PathLike[str] | None = None
+    """a taxonomy, its name, or a file; None = WordNet, and `usual_categories` for the category paths of a stream"""
     directory: SiteDirectory | None = None
     resolver: Any = None
     progress: Progress = QUIET
@@ -113,12 +113,12 @@ class Workbench:
     @cached_property
     def taxonomy(self) -> Taxonomy:
         """The taxonomy, loaded."""
-        return load_taxonomy(self.knowledge)
+        return load_taxonomy("wordnet" if self.knowledge is None else self.knowledge)
 
     @cached_property
     def concepts(self) -> ConceptLog:
         """What the queries of the log are about."""
-        return self._map(self.log)
+        return self._map(self.log, self.taxonomy)
 
     @property
     def stream_engines(self) -> Any:
@@ -130,25 +130,43 @@ class Workbench:
     @property
     def paths(self) -> PathsOf:
         """What finds the category path of each row of the log."""
-        return self._paths_of(self.log, lambda: self.concepts)
+        return self._paths_of(self.log, self._concepts_in, {})
 
-    def _paths_of(self, log: QueryLog, concepts: Callable[[], ConceptLog]) -> PathsOf:
+    def category_tree(self, settings: Mapping[str, Any]) -> Taxonomy:
+        """Return the taxonomy of the categories of a log that has none, for a stream method with these settings."""
+        if self.knowledge is not None:
+            return self.taxonomy
+        return load_taxonomy(usual_categories(as_in_paper=bool(settings.get("as_in_paper"))))
+
+    def _paths_of(
+        self, log: QueryLog, concepts: Callable[[Taxonomy], ConceptLog], settings: Mapping[str, Any]
+    ) -> PathsOf:
         """Take the categories of a log; only where it has none, map its queries."""
         from querycloak.mapping.row_paths import row_paths
 
         def find(separator: str) -> RowPaths:
             if log.category is not None:
                 return row_paths(log, separator)
-            return row_paths(log, separator, concepts(), self.taxonomy)
+            tree = self.category_tree(settings)
+            return row_paths(log, separator, concepts(tree), tree)
 
         return find
+
+    def _concepts_in(self, taxonomy: Taxonomy) -> ConceptLog:
+        """Return what the queries of the log are about, in this taxonomy or that of the category paths."""
+        return self.concepts if taxonomy is self.taxonomy else self._categories_of_queries
+
+    @cached_property
+    def _categories_of_queries(self) -> ConceptLog:
+        return self._map(self.log, self.category_tree({}))
 
     def anonymize(self, method: str, *, seed: int | None = None, **settings: Any) -> Release:
         """Run a method by its catalog name. Without a seed, randomness is the operating system's."""
         entry = find_method(method)
         checked = entry.settings.from_json({**entry.given, **settings})
         random = Randomness(seed).child(entry.name)
-        release = entry.function(self.log, checked, random, self.progress, **self._needs(entry.needs))
+        needs = self._needs(entry.needs, settings=checked.to_json())
+        release = entry.function(self.log, checked, random, self.progress, **needs)
         if release.seal is None:  # whether it still fits is looked at when the release is written
             raise GateError(f"{method}: its release did not pass the gate. This is a fault of the method.")
         if release.seal.original is not self.log:
@@ -158,7 +176,8 @@ class Workbench:
             raise GateError(f"{method}: its statement has settings that were not asked for, or counts among them.")
         statement = release.statement if seed is None else release.statement.seeded()
         if "concepts" in entry.needs or ("paths" in entry.needs and self.log.category is None):
-            learned = self.concepts.learned
+            tree = self.taxonomy if "concepts" in entry.needs else self.category_tree(checked.to_json())
+            learned = self._concepts_in(tree).learned
             statement = replace(statement, mapping=check_mapping(self.mapping), mapping_learned=learned)
         return replace(release, statement=statement)
 
@@ -227,7 +246,7 @@ class Workbench:
         chosen = [c for c in catalog.values() if release.kind in c.kinds and (names is None or c.name in names)]
         wanted = {need for check in chosen for need in check.needs}
         made: dict[Need, Any] = {need: extra[need] for need in wanted if need in extra}
-        made |= self._needs(wanted - made.keys(), release)
+        made |= self._needs(wanted - made.keys(), release, release.statement.settings)
         random = Randomness(seed)
         out: list[Any] = []
         for check in chosen:
@@ -250,8 +269,13 @@ class Workbench:
             out += found if isinstance(found, list) else [found]
         return out
 
-    def _needs(self, wanted: Collection[Need], release: Release | None = None) -> dict[Need, Any]:
-        """Make what is asked for; what is not asked for costs nothing."""
+    def _needs(
+        self,
+        wanted: Collection[Need],
+        release: Release | None = None,
+        settings: Mapping[str, Any] = MappingProxyType({}),
+    ) -> dict[Need, Any]:
+        """Make what is asked for; what is not asked for costs nothing. `settings` are those of the method."""
         needs: dict[Need, Any] = {}
         for need in wanted:
             if need == "release_concepts":
@@ -259,7 +283,9 @@ class Workbench:
                 needs[need] = self.concepts_of(release)
             elif need == "release_paths":
                 assert release is not None
-                needs[need] = self._paths_of(release.log, partial(self.concepts_of, release))
+                needs[need] = self._paths_of(release.log, partial(self._concepts_of, release), settings)
+            elif need == "paths":
+                needs[need] = self._paths_of(self.log, self._concepts_in, settings)
             elif need == "askers":
                 assert release is not None
                 needs[need] = self.askers_of(release)
@@ -285,7 +311,8 @@ class Workbench:
 
     def part(self, log: QueryLog) -> Workbench:
         """Return a bench for a part of the log, with the same knowledge."""
-        return Workbench(log, self.taxonomy, self.directory, self.resolver, mapping=self.mapping)
+        knowledge = None if self.knowledge is None else self.taxonomy
+        return Workbench(log, knowledge, self.directory, self.resolver, mapping=self.mapping)
 
     def for_release(self, release: Release) -> Workbench:
         """Return a bench that reads queries as the release's method did, where no mapping was asked for."""
@@ -308,11 +335,15 @@ class Workbench:
             self._made[key] = (release, make())  # the release is kept too, so that its id is not given to another
         return cast("T", self._made[key][1])
 
-    def _map(self, log: QueryLog) -> ConceptLog:
+    def _map(self, log: QueryLog, taxonomy: Taxonomy) -> ConceptLog:
         from querycloak.mapping import map_log
 
-        return map_log(log, mapper_of(self.taxonomy, check_mapping(self.mapping)), progress=self.progress)
+        return map_log(log, mapper_of(taxonomy, check_mapping(self.mapping)), progress=self.progress)
 
     def concepts_of(self, release: Release) -> ConceptLog:
         """Return the concepts of what was published."""
-        return self._remember("concepts", release, lambda: release.concepts(self.taxonomy, self._map))
+        return self._concepts_of(release, self.taxonomy)
+
+    def _concepts_of(self, release: Release, taxonomy: Taxonomy) -> ConceptLog:
+        kind = "concepts" if taxonomy is self.taxonomy else "categories"
+        return self._remember(kind, release, lambda: release.concepts(taxonomy, lambda log: self._map(log, taxonomy)))
