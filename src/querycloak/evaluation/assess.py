@@ -81,10 +81,12 @@ class Assessor:
 
     @cached_property
     def topics(self) -> dict[str, float]:
-        """The largest topics of the log, by name, and their shares."""
+        """The largest topics of the log, by name, and their shares; what is in none comes last."""
         shares = topic_shares(self.bench.concepts, self.bench.taxonomy)
-        largest = np.argsort(-shares, kind="stable")[:TOPICS_SHOWN]
-        return {self._topic_names[t]: float(shares[t]) for t in largest.tolist() if shares[t] > 0}
+        none = concept_topics(self.bench.taxonomy).none
+        largest = [t for t in np.argsort(-shares, kind="stable").tolist() if t != none][:TOPICS_SHOWN]
+        shown = largest if none < 0 else [*largest, none]
+        return {self._topic_names[t]: float(shares[t]) for t in shown if shares[t] > 0}
 
     @property
     def _topic_names(self) -> tuple[str, ...]:
