@@ -9,7 +9,7 @@ import querycloak as qc
 from querycloak.evaluation.compare import _key
 from querycloak.evaluation.plans import Plan
 
-WORDS = ("poodle", "beagle", "football", "asthma", "isaac newton")
+WORDS = ("poodle", "beagle", "football", "asthma", "robert koch")
 SETTINGS = {"k": 5, "depth": 2}
 OPTIONS = ("--k", 5, "--depth", 2)
 
@@ -58,11 +58,11 @@ def test_live_and_in_memory_the_same_queries_leave(log, as_in_paper):
 
 
 def test_who_is_famous_does_not_depend_on_the_categories(log, tmp_path):
-    """Isaac Newton is in WordNet, and neither in the topics nor in this file; nobody else of his name is published."""
+    """Robert Koch is in WordNet, and neither in the topics nor in this file; nobody else of his name is published."""
     (tmp_path / "own.txt").write_text("Top/Pets/Poodle\nTop/Pets/Beagle\nTop/Karen Hartwell\n", encoding="utf-8")
     for taxonomy in ("topics", "wordnet", tmp_path / "own.txt"):
-        assert "isaac newton" in queries(streamed(log, "--taxonomy", taxonomy))
-    log.write_text(log.read_text().replace("isaac newton", "karen hartwell"))
+        assert "robert koch" in queries(streamed(log, "--taxonomy", taxonomy))
+    log.write_text(log.read_text().replace("robert koch", "karen hartwell"))
     for taxonomy in ("topics", tmp_path / "own.txt"):
         assert not {text for text in queries(streamed(log, "--taxonomy", taxonomy)) if "karen hartwell" in text}
 
