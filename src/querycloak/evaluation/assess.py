@@ -14,7 +14,7 @@ from querycloak.evaluation.run import Run
 from querycloak.evaluation.trials import NOT_RERUN, NoTrials
 from querycloak.evaluation.utility import utilities
 from querycloak.knowledge.concept_topics import concept_topics
-from querycloak.measures.topics import topic_shares
+from querycloak.measures.topics import shown_shares, topic_shares
 from querycloak.progress import QUIET
 from querycloak.randomness import Randomness
 from querycloak.releases.classes import class_sizes
@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
+    import numpy.typing as npt
+
     from querycloak.attacks.trials import Trials
     from querycloak.evaluation.utility import Utility
     from querycloak.evaluation.workbench import Workbench
+    from querycloak.mapping.concept_log import ConceptLog
     from querycloak.progress import Progress
     from querycloak.releases.release import Release
     from querycloak.tasks.suite import TaskData
@@ -82,11 +85,14 @@ class Assessor:
     @cached_property
     def topics(self) -> dict[str, float]:
         """The largest topics of the log, by name, and their shares; what is in none comes last."""
-        shares = topic_shares(self.bench.concepts, self.bench.taxonomy)
+        shares = self._shown(self.bench.concepts)
         none = concept_topics(self.bench.taxonomy).none
         largest = [t for t in np.argsort(-shares, kind="stable").tolist() if t != none][:TOPICS_SHOWN]
         shown = largest if none < 0 else [*largest, none]
         return {self._topic_names[t]: float(shares[t]) for t in shown if shares[t] > 0}
+
+    def _shown(self, concepts: ConceptLog) -> npt.NDArray[np.float64]:
+        return shown_shares(topic_shares(concepts, self.bench.taxonomy), self.bench.taxonomy)
 
     @property
     def _topic_names(self) -> tuple[str, ...]:
@@ -122,7 +128,7 @@ class Assessor:
         self.progress.start(f"{name}: measure")
         with steps("measure"):
             scores = bench.measure(release, seed=self.seed)
-            after = dict(zip(self._topic_names, topic_shares(bench.concepts_of(release), bench.taxonomy), strict=True))
+            after = dict(zip(self._topic_names, self._shown(bench.concepts_of(release)), strict=True))
         return Run(
             name=name,
             method=statement.method,

@@ -1,8 +1,9 @@
 """The topic of each concept, under a name that a reader knows: what tasks, measures and reports count by.
 
-WordNet's own upper levels are philosophy (abstraction, physical entity). Its concepts have the top-level topics of our
-tree (`topic_tree`); those that the tree does not place are counted as `NO_TOPIC`, a topic of its own: a release that
-says no more than "entity" must not seem to keep the topics of its log because what it says is left out.
+WordNet's own upper levels are philosophy (abstraction, physical entity). Its concepts are shown under the top-level
+topics of our tree (`topic_tree`), and counted by its nodes: by 28 topics a blind log can hardly be told from its log.
+Those that the tree does not place are counted as `NO_TOPIC`, a topic of its own: a release that says no more than
+"entity" must not seem to keep the topics of its log because what it says is left out.
 
 Another taxonomy is its own tree of topics: those of its first level that has as many concepts as a reader needs to tell
 queries apart, as the top-level categories of a directory; concepts above that level are topics themselves.
@@ -46,6 +47,10 @@ class ConceptTopics:
     """int32[concepts of the taxonomy], into `names`"""
     names: tuple[str, ...]
     """no two are equal"""
+    counted: Int32s
+    """int32[concepts of the taxonomy], the finer topic of each, by which figures are counted"""
+    shown: Int32s
+    """int32[finer topics], into `names`: what each is shown as"""
     none: int = -1
     """the index of `NO_TOPIC`; -1 = every concept has a topic"""
 
@@ -68,7 +73,9 @@ def _of_wordnet(wordnet: Taxonomy) -> ConceptTopics:
     for i, node in enumerate(top):
         index[node : node + int(tree.taxonomy.size[node])] = i
     names = (*map(tree.taxonomy.label, top), NO_TOPIC)
-    return ConceptTopics(index[topics_of_concepts(tree, wordnet)], names, none=len(top))
+    nodes = topics_of_concepts(tree, wordnet)
+    counted = np.where(nodes < 0, len(tree.taxonomy), nodes).astype(np.int32)
+    return ConceptTopics(index[nodes], names, counted, index, none=len(top))
 
 
 def _of_levels(taxonomy: Taxonomy) -> ConceptTopics:
@@ -79,4 +86,5 @@ def _of_levels(taxonomy: Taxonomy) -> ConceptTopics:
     times = Counter(names)
     keys = taxonomy.keys if max(times.values()) > 1 else []
     distinct = (keys[c] if times[name] > 1 else name for c, name in zip(topic.tolist(), names, strict=True))
-    return ConceptTopics(of_concept.astype(np.int32), tuple(distinct))
+    of = of_concept.astype(np.int32)
+    return ConceptTopics(of, tuple(distinct), of, np.arange(len(topic), dtype=np.int32))

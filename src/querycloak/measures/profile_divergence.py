@@ -65,7 +65,7 @@ def profile_divergence(
 def topic_of_concept(taxonomy: Taxonomy, topics: Sequence[int] | None = None) -> Int32s:
     """int32[concepts]: the topic that each concept is in, -1 = in none: its root, or by default its index."""
     if topics is None:
-        return concept_topics(taxonomy).of_concept
+        return concept_topics(taxonomy).counted
     out = np.full(len(taxonomy), NO_CODE, dtype=np.int32)
     for root in topics:
         out[root : root + taxonomy.size[root]] = root

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["divergence", "topic_shares", "topics"]
+__all__ = ["divergence", "shown_shares", "topic_shares", "topics"]
 
 Float64s = npt.NDArray[np.float64]
 
@@ -41,17 +41,24 @@ def topics(
     progress.start("measure: topics")
     before, after = topic_shares(concepts, taxonomy), topic_shares(release_concepts, taxonomy)
     none = concept_topics(taxonomy).none
-    details = {} if none < 0 else {"in no topic, log": float(before[none]), "in no topic, release": float(after[none])}
+    in_none = [float(shown_shares(shares, taxonomy)[none]) for shares in (before, after)]
+    details = {} if none < 0 else dict(zip(("in no topic, log", "in no topic, release"), in_none, strict=True))
     return Score(measure="topic divergence", value=divergence(before, after), better="lower", details=details)
 
 
 def topic_shares(concepts: ConceptLog, taxonomy: Taxonomy) -> Float64s:
-    """float64[topics]: share of each topic among what queries are about, in the order of `concept_topics`."""
+    """float64[finer topics]: share of each among what queries are about, in the order of `concept_topics`."""
     of = concept_topics(taxonomy)
     known = concepts.concept[concepts.concept != NO_CODE]
-    counts = np.bincount(of.of_concept[known], minlength=len(of.names)).astype(np.float64)
+    counts = np.bincount(of.counted[known], minlength=len(of.shown)).astype(np.float64)
     shares: Float64s = counts / max(counts.sum(), 1.0)
     return shares
+
+
+def shown_shares(shares: Float64s, taxonomy: Taxonomy) -> Float64s:
+    """float64[names]: the shares of the topics that are shown, from those of the finer ones."""
+    of = concept_topics(taxonomy)
+    return np.bincount(of.shown, weights=shares, minlength=len(of.names)).astype(np.float64)
 
 
 def divergence(p: Float64s, q: Float64s) -> float:

@@ -75,7 +75,7 @@ class Reading:
     topic_event: Int64s
     """int64[m], index of an event, ascending: one entry per unit of a query with a known topic"""
     topic: Int32s
-    """int32[m], into the names of `topics`"""
+    """int32[m], a finer topic of `topics`"""
     topics: ConceptTopics
     block: Int64s
     """int64[n], block of people that the event is resampled with: that of its asker"""
@@ -133,7 +133,7 @@ def read(
         person=person,
         time=log.time[rows] if has_time and log.time is not None else None,
         topic_event=event[by_event],
-        topic=topics.of_concept[known.concept[by_event]],
+        topic=topics.counted[known.concept[by_event]],
         topics=topics,
         block=block,
         draws=draws,

@@ -57,8 +57,9 @@ def similarity(before: Float64s, after: Float64s) -> Float64s:
 
 def _most_asked(topics: ConceptTopics, union: npt.NDArray[np.int32], counts: Float64s) -> str:
     """Name the largest topics of the log, and say how much of it is in none."""
-    share = dict(zip(union.tolist(), (counts / max(counts.sum(), 1e-300)).tolist(), strict=True))
-    in_none = share.pop(topics.none, None)
+    totals = np.bincount(topics.shown[union], weights=counts, minlength=len(topics.names))
+    share = dict(enumerate((totals / max(totals.sum(), 1e-300)).tolist()))
+    in_none = share.pop(topics.none, None) or None
     largest = sorted((topic for topic in share if share[topic] > 0), key=lambda topic: -share[topic])[:NAMED]
     said = [f"{topics.names[topic]} {share[topic]:.0%}" for topic in largest]
     most = [f"most asked in the log: {', '.join(said)}"] if said else []
