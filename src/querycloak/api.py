@@ -118,7 +118,7 @@ def anonymize(
     *,
     settings: Settings | None = None,
     seed: int | None = None,
-    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    taxonomy: Taxonomy | str | PathLike[str] | None = None,
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
@@ -129,6 +129,8 @@ def anonymize(
     """Run a method on a log, and return the release with its privacy statement.
 
     `options` are the settings of the method; or give all at once as `settings`, an object of its settings class.
+    `taxonomy` is WordNet by default; a stream method has the categories of queries from `topics`, unless as in the
+    paper.
     Without a seed, randomness is the operating system's; a release made with a seed is for experiments only.
     `taxonomy`, `directory` and `resolver` are used by the methods that need them (`querycloak.describe_method`);
     `mapping` is how they read queries: `segments`, the default, or `phrases`, as the papers do.
@@ -208,7 +210,7 @@ def attack(
     rerun: bool = True,
     also: Sequence[Release] = (),
     seed: int | None = None,
-    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    taxonomy: Taxonomy | str | PathLike[str] | None = None,
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
@@ -235,7 +237,7 @@ def measure(
     *,
     names: Sequence[str] | None = None,
     seed: int | None = None,
-    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    taxonomy: Taxonomy | str | PathLike[str] | None = None,
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
@@ -261,7 +263,7 @@ def compare(
     tasks: Sequence[str] = ("popularity", "topics"),
     draws: int = 3,
     seed: int = 1,
-    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    taxonomy: Taxonomy | str | PathLike[str] | None = None,
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
@@ -339,7 +341,7 @@ def check(
     rerun: bool = True,
     output: str | PathLike[str] | None = None,
     seed: int = 0,
-    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    taxonomy: Taxonomy | str | PathLike[str] | None = None,
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,

@@ -75,4 +75,11 @@ MEASURES: list[Fault] = [
         "moved.sum() / max(len(release.log), 1)",
         "measures/test_stream_measures.py::test_the_distance_in_edges_per_query_has_its_denominators_beside_it",
     ),
+    fault(
+        "streams: attackers see other categories than the release had",
+        "evaluation/workbench.py",
+        "made.keys(), release, release.statement.settings)",
+        "made.keys(), release)",
+        "cli/test_stream_categories.py::test_attacks_and_measures_see_the_categories_of_the_release",
+    ),
 ]

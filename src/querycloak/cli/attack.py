@@ -62,7 +62,7 @@ def attack(
             show_default=False,
         ),
     ] = None,
-    taxonomy: TaxonomyOption = "wordnet",
+    taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     learn: LearnOption = False,

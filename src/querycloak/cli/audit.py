@@ -8,6 +8,7 @@ import typer
 
 from querycloak.cli.log_options import QuietOption
 from querycloak.cli.mapping_options import maps_queries
+from querycloak.cli.options import TAXONOMIES
 from querycloak.cli.setting_options import given_settings
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def audit(
     taxonomy: Annotated[
         str | None,
         typer.Option(
-            help="`wordnet`, or a file, for methods that use one. Default: a tree of seven concepts.",
+            help=f"{TAXONOMIES} For methods that use one. Default: a tree of seven concepts.",
             show_default=False,
         ),
     ] = None,

@@ -49,7 +49,7 @@ def check(
         str | None,
         typer.Option(help="The method that made it. Default: as the statement says.", show_default=False),
     ] = None,
-    taxonomy: TaxonomyOption = "wordnet",
+    taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     learn: LearnOption = False,

@@ -39,7 +39,7 @@ def compare(
         str | None, typer.Option(help='Values of settings at once: `"k=2,3,5 epsilon=1,5"`.', show_default=False)
     ] = None,
     tasks: ForOption = "popularity,topics",
-    taxonomy: TaxonomyOption = "wordnet",
+    taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     learn: LearnOption = False,
@@ -92,7 +92,7 @@ def compare(
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping, learn=learn)
-        known = digest_of_files(Path(taxonomy), directory, resolver)
+        known = digest_of_files(None if taxonomy is None else Path(taxonomy), directory, resolver)
         repeat = shlex.join(["querycloak", *sys.argv[1:]])
         found = run(
             bench,

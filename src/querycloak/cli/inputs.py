@@ -74,7 +74,7 @@ def open_log(path: Path, options: ReadOptions, progress: Progress) -> QueryLog:
 def open_bench(
     log: Path,
     options: ReadOptions,
-    taxonomy: str,
+    taxonomy: str | None,
     directory: Path | None,
     resolver: Path | None,
     progress: Progress,

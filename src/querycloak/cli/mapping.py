@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from querycloak.cli.mapping_options import maps_queries
+from querycloak.cli.options import NamedTaxonomyOption
 
 __all__ = ["map_query"]
 
@@ -14,7 +15,7 @@ __all__ = ["map_query"]
 @maps_queries
 def map_query(
     query: Annotated[str, typer.Argument(help="The text of a query.", show_default=False)],
-    taxonomy: Annotated[str, typer.Option(help="`wordnet`, `topics`, or a file.")] = "wordnet",
+    taxonomy: NamedTaxonomyOption = "wordnet",
     *,
     mapping: str | None,
 ) -> None:

@@ -38,7 +38,7 @@ def measure(
     only: Annotated[
         str | None, typer.Option(help="Names of measures, separated by commas.", show_default=False)
     ] = None,
-    taxonomy: TaxonomyOption = "wordnet",
+    taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
     learn: LearnOption = False,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 __all__ = [
+    "TAXONOMIES",
     "DirectoryOption",
     "LearnOption",
     "LogArgument",
+    "NamedTaxonomyOption",
     "ReleaseArgument",
     "ResolverOption",
     "SeedOption",
@@ -35,9 +37,16 @@ def known_mapping(name: str | None) -> str | None:
     return name
 
 
+TAXONOMIES: Final = "`wordnet`, `topics`, or a file: paths, (child, parent) pairs, or `structure.rdf.u8`."
+"""What --taxonomy takes, in all commands."""
+NamedTaxonomyOption = Annotated[str, typer.Option("--taxonomy", help=TAXONOMIES)]
 TaxonomyOption = Annotated[
-    str,
-    typer.Option("--taxonomy", help="`wordnet`, or a file: paths, (child, parent) pairs, or `structure.rdf.u8`."),
+    str | None,
+    typer.Option(
+        "--taxonomy",
+        help=f"{TAXONOMIES} Default: `wordnet`, but `topics` for the categories of a stream method.",
+        show_default=False,
+    ),
 ]
 DirectoryOption = Annotated[
     Path | None,

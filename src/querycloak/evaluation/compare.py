@@ -91,7 +91,7 @@ def compare(
         tasks=tasks,
         repeat=repeat,
         mapping=stated_mapping(check_mapping(bench.mapping)),
-        topics={bench.taxonomy.label(topic): share for topic, share in assessor.topics.items()},
+        topics=assessor.topics,
         runs=tuple(run for run in runs if run is not None),
     )
     if output is not None:
@@ -117,5 +117,6 @@ def make_store(output: Path, name: str) -> Path:
 def _key(mark: str, plan: Plan, seed: int, bench: Workbench) -> str:
     knowledge: list[object] = [bench.taxonomy.name, len(bench.taxonomy), stated_mapping(check_mapping(bench.mapping))]
     knowledge += ["learned from clicks"] if bench.learn_from_clicks else []
+    knowledge.append(bench.category_tree(plan.settings).name)  # of stream methods
     parts = [mark, plan.method, plan.settings, plan.draws, seed, __version__, *knowledge]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]

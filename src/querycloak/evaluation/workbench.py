@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from querycloak.attacks.halves import Halves, halves
@@ -20,7 +21,7 @@ from querycloak.errors import GateError, ParameterError
 from querycloak.evaluation.learning import check_learning, refuse_learning
 from querycloak.evaluation.room import check_room
 from querycloak.evaluation.trials import NOT_RERUN, MethodTrials, NoTrials
-from querycloak.knowledge.named import load_taxonomy
+from querycloak.knowledge.named import load_taxonomy, usual_categories
 from querycloak.mapping.mappers import mapper_of
 from querycloak.mapping.modes import check_mapping, mapping_of_statement, stated_mapping
 from querycloak.progress import QUIET, Progress
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
-    from querycloak.mapping import Mapper
     from querycloak.mapping.click_categories import ClickCategories
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.mapping.row_paths import PathsOf, RowPaths
@@ -71,8 +71,8 @@ class Workbench:
     """A log with its background knowledge."""
 
     log: QueryLog
-    knowledge: Taxonomy | str | PathLike[str] = "wordnet"
-    """a taxonomy, `wordnet`, or a file"""
+    knowledge: Taxonomy | str | PathLike[str] | None = None
+    """a taxonomy, its name, or a file; None = WordNet, and `usual_categories` for the category paths of a stream"""
     directory: SiteDirectory | None = None
     resolver: Any = None
     progress: Progress = QUIET
@@ -95,12 +95,12 @@ class Workbench:
     @cached_property
     def taxonomy(self) -> Taxonomy:
         """The taxonomy, loaded."""
-        return load_taxonomy(self.knowledge)
+        return load_taxonomy("wordnet" if self.knowledge is None else self.knowledge)
 
     @cached_property
     def concepts(self) -> ConceptLog:
         """What the queries of the log are about."""
-        return self._map(self.log)
+        return self._map(self.log, self.taxonomy)
 
     @cached_property
     def click_categories(self) -> ClickCategories | None:
@@ -125,18 +125,35 @@ class Workbench:
     @property
     def paths(self) -> PathsOf:
         """What finds the category path of each row of the log."""
-        return self._paths_of(self.log, lambda: self.concepts)
+        return self._paths_of(self.log, self._concepts_in, {})
 
-    def _paths_of(self, log: QueryLog, concepts: Callable[[], ConceptLog]) -> PathsOf:
+    def category_tree(self, settings: Mapping[str, Any]) -> Taxonomy:
+        """Return the taxonomy of the categories of a log that has none, for a stream method with these settings."""
+        if self.knowledge is not None:
+            return self.taxonomy
+        return load_taxonomy(usual_categories(as_in_paper=bool(settings.get("as_in_paper"))))
+
+    def _paths_of(
+        self, log: QueryLog, concepts: Callable[[Taxonomy], ConceptLog], settings: Mapping[str, Any]
+    ) -> PathsOf:
         """Take the categories of a log; only where it has none, map its queries."""
         from querycloak.mapping.row_paths import row_paths
 
         def find(separator: str) -> RowPaths:
             if log.category is not None:
                 return row_paths(log, separator)
-            return row_paths(log, separator, concepts(), self.taxonomy)
+            tree = self.category_tree(settings)
+            return row_paths(log, separator, concepts(tree), tree)
 
         return find
+
+    def _concepts_in(self, taxonomy: Taxonomy) -> ConceptLog:
+        """Return what the queries of the log are about, in this taxonomy or that of the category paths."""
+        return self.concepts if taxonomy is self.taxonomy else self._categories_of_queries
+
+    @cached_property
+    def _categories_of_queries(self) -> ConceptLog:
+        return self._map(self.log, self.category_tree({}))
 
     def anonymize(self, method: str, *, seed: int | None = None, **settings: Any) -> Release:
         """Run a method by its catalog name. Without a seed, randomness is the operating system's."""
@@ -147,7 +164,8 @@ class Workbench:
                 self.progress.note(f"{method} does not ask what queries are about: nothing is learned from clicks.")
         checked = entry.settings.from_json({**entry.given, **settings})
         random = Randomness(seed).child(entry.name)
-        release = entry.function(self.log, checked, random, self.progress, **self._needs(entry.needs))
+        needs = self._needs(entry.needs, settings=checked.to_json())
+        release = entry.function(self.log, checked, random, self.progress, **needs)
         if release.seal is None:  # whether it still fits is looked at when the release is written
             raise GateError(f"{method}: its release did not pass the gate. This is a fault of the method.")
         if release.seal.original is not self.log:
@@ -157,9 +175,10 @@ class Workbench:
             raise GateError(f"{method}: its statement has settings that were not asked for, or counts among them.")
         statement = release.statement if seed is None else release.statement.seeded()
         if "concepts" in entry.needs or ("paths" in entry.needs and self.log.category is None):
-            learned = self.concepts.learned or (self.learn_from_clicks and "click_categories" in entry.needs)
-            stated = stated_mapping(self.concepts.mapping)
-            statement = replace(statement, mapping=stated, mapping_learned=learned)
+            tree = self.taxonomy if "concepts" in entry.needs else self.category_tree(checked.to_json())
+            found = self._concepts_in(tree)
+            learned = found.learned or (self.learn_from_clicks and "click_categories" in entry.needs)
+            statement = replace(statement, mapping=stated_mapping(found.mapping), mapping_learned=learned)
         return replace(release, statement=statement)
 
     def attack(
@@ -227,7 +246,7 @@ class Workbench:
         chosen = [c for c in catalog.values() if release.kind in c.kinds and (names is None or c.name in names)]
         wanted = {need for check in chosen for need in check.needs}
         made: dict[Need, Any] = {need: extra[need] for need in wanted if need in extra}
-        made |= self._needs(wanted - made.keys(), release)
+        made |= self._needs(wanted - made.keys(), release, release.statement.settings)
         random = Randomness(seed)
         out: list[Any] = []
         for check in chosen:
@@ -250,8 +269,13 @@ class Workbench:
             out += found if isinstance(found, list) else [found]
         return out
 
-    def _needs(self, wanted: Collection[Need], release: Release | None = None) -> dict[Need, Any]:
-        """Make what is asked for; what is not asked for costs nothing."""
+    def _needs(
+        self,
+        wanted: Collection[Need],
+        release: Release | None = None,
+        settings: Mapping[str, Any] = MappingProxyType({}),
+    ) -> dict[Need, Any]:
+        """Make what is asked for; what is not asked for costs nothing. `settings` are those of the method."""
         needs: dict[Need, Any] = {}
         for need in wanted:
             if need == "release_concepts":
@@ -259,7 +283,9 @@ class Workbench:
                 needs[need] = self.concepts_of(release)
             elif need == "release_paths":
                 assert release is not None
-                needs[need] = self._paths_of(release.log, partial(self.concepts_of, release))
+                needs[need] = self._paths_of(release.log, partial(self._concepts_of, release), settings)
+            elif need == "paths":
+                needs[need] = self._paths_of(self.log, self._concepts_in, settings)
             elif need == "askers":
                 assert release is not None
                 needs[need] = self.askers_of(release)
@@ -285,7 +311,8 @@ class Workbench:
 
     def part(self, log: QueryLog) -> Workbench:
         """Return a bench for a part of the log, with the same knowledge."""
-        return Workbench(log, self.taxonomy, self.directory, self.resolver, **self.reading)
+        knowledge = None if self.knowledge is None else self.taxonomy
+        return Workbench(log, knowledge, self.directory, self.resolver, **self.reading)
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -315,29 +342,21 @@ class Workbench:
             self._made[key] = (release, make())  # the release is kept too, so that its id is not given to another
         return cast("T", self._made[key][1])
 
-    def _map(self, log: QueryLog) -> ConceptLog:
+    def _map(self, log: QueryLog, taxonomy: Taxonomy) -> ConceptLog:
         from querycloak.mapping import map_log
 
-        found = map_log(log, self._mapper, progress=self.progress)
+        mapper = mapper_of(taxonomy, check_mapping(self.mapping))
+        found = map_log(log, mapper, progress=self.progress)
         if not self.learn_from_clicks:
             return found
-        from querycloak.mapping.learned_sites import with_sites
+        from querycloak.mapping.learned_sites import site_concepts, with_sites
 
-        return with_sites(found, log, self._learned_sites)
-
-    @property
-    def _mapper(self) -> Mapper:
-        return mapper_of(self.taxonomy, check_mapping(self.mapping))
-
-    @cached_property
-    def _learned_sites(self) -> dict[str, int]:
-        """Queries that name a site, by the clicks of the log."""
-        from querycloak.mapping.learned_sites import site_concepts
-
-        found = site_concepts(self.log, self._mapper)
-        self.progress.note(f"{len(found):,} names of sites were learned from clicks.")
-        return found
+        return with_sites(found, log, site_concepts(self.log, mapper))
 
     def concepts_of(self, release: Release) -> ConceptLog:
         """Return the concepts of what was published."""
-        return self._remember("concepts", release, lambda: release.concepts(self.taxonomy, self._map))
+        return self._concepts_of(release, self.taxonomy)
+
+    def _concepts_of(self, release: Release, taxonomy: Taxonomy) -> ConceptLog:
+        kind = "concepts" if taxonomy is self.taxonomy else "categories"
+        return self._remember(kind, release, lambda: release.concepts(taxonomy, lambda log: self._map(log, taxonomy)))
