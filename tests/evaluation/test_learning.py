@@ -174,5 +174,8 @@ def test_two_people_teach_nothing():
     log = site_log()
     two = QueryLog.of(["ann", "bob", "bob"], ["zxq news"] * 3, urls=[log.urls[i] for i in (0, 1, 2)])
     assert learn_sites(two) == {}
+    people = ["ann", "bob", "cem"]  # three ask and click, and only two click the site of that name
+    also = QueryLog.of([*people, *people[:2]], ["zxq"] * 5, urls=["zxq.com", "zxq.com", "a.com", "zxq.com", "zxq.org"])
+    assert learn_sites(also) == {}
     most = QueryLog.of(["a", "b", "c", "d", "e", "f"], ["zxq"] * 6, urls=["zxq.com"] * 3 + ["other.com"] * 3)
     assert learn_sites(most) == {}  # half of the clicks is not most

@@ -43,9 +43,30 @@ LEARNING: list[Fault] = [
     ),
     fault(
         "learning: the statement calls it public",
-        "evaluation/workbench.py",
-        'self.concepts.learned or (self.learn_from_clicks and "click_categories" in entry.needs)',
-        "self.concepts.learned",
+        "mapping/learned_sites.py",
+        "        learned=True,\n",
+        "",
         f"{USE_TESTS}::test_queries_without_a_click_get_a_category_and_the_statement_says_so",
+    ),
+    fault(
+        "learning: one person teaches the name of a site",
+        "mapping/learned_sites.py",
+        '(pl.col("people") >= LEAST_PEOPLE) & ',
+        "",
+        f"{USE_TESTS}::test_two_people_teach_nothing",
+    ),
+    fault(
+        "learning: a site that is clicked now and then",
+        "mapping/learned_sites.py",
+        ' & (pl.col("clicks") > MOST * pl.col("all"))',
+        "",
+        f"{USE_TESTS}::test_two_people_teach_nothing",
+    ),
+    fault(
+        "vectors: the statement tells the path of a file",
+        "mapping/modes.py",
+        "{load_vectors(vectors).digest[:_DIGITS]}",
+        "{vectors}",
+        "mapping/test_own_vectors.py",
     ),
 ]

@@ -29,7 +29,7 @@ MEASURES: list[Fault] = [
     fault(
         "mapping: a run with another one is taken for done",
         "evaluation/compare.py",
-        "len(bench.taxonomy), check_mapping(bench.mapping)]",
+        "len(bench.taxonomy), stated_mapping(check_mapping(bench.mapping))]",
         "len(bench.taxonomy)]",
         f"{MAPPING}::test_another_mapping_is_another_run",
     ),

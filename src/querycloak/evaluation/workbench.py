@@ -177,8 +177,7 @@ class Workbench:
         if "concepts" in entry.needs or ("paths" in entry.needs and self.log.category is None):
             tree = self.taxonomy if "concepts" in entry.needs else self.category_tree(checked.to_json())
             found = self._concepts_in(tree)
-            learned = found.learned or (self.learn_from_clicks and "click_categories" in entry.needs)
-            statement = replace(statement, mapping=stated_mapping(found.mapping), mapping_learned=learned)
+            statement = replace(statement, mapping=stated_mapping(found.mapping), mapping_learned=found.learned)
         return replace(release, statement=statement)
 
     def attack(
