@@ -133,7 +133,8 @@ def anonymize(
     paper.
     Without a seed, randomness is the operating system's; a release made with a seed is for experiments only.
     `taxonomy`, `directory` and `resolver` are used by the methods that need them (`querycloak.describe_method`);
-    `mapping` is how they read queries: `segments`, the default, or `phrases`, as the papers do.
+    `mapping` is how they read queries: `layers`, the default, `certain` ones alone, `segments`, or `phrases`, as the
+    papers do; `layers:FILE` uses word vectors of one's own.
 
     Methods and their settings, with defaults; `print(querycloak.describe_method("sweep"))` explains those of one:
 
