@@ -163,5 +163,6 @@ def _header(file: BinaryIO, path: Path) -> _Header:
 
 
 def _fits(found: dict[str, Any]) -> bool:
+    kinds = ("int8", "float16")  # no set: what was found may be a list
     numbers = [found.get(name) for name in ("words", "dimensions", "bytes")]
-    return all(type(n) is int and n > 0 for n in numbers) and found.get("type") in ("int8", "float16")  # it may be a list
+    return all(type(n) is int and n > 0 for n in numbers) and found.get("type") in kinds
