@@ -10,7 +10,7 @@ import pytest
 from querycloak.knowledge.named import load_taxonomy
 from querycloak.knowledge.topic_tree import load_topic_tree
 from querycloak.knowledge.wordnet import load_wordnet
-from querycloak.mapping import Mapper
+from querycloak.mapping import Mapper, layer_tables
 from querycloak.mapping.layers import GUESSES
 from querycloak.mapping.trace import REASONS
 
@@ -198,3 +198,11 @@ def test_a_taxonomy_from_another_process_is_read_in_layers(name: str) -> None:
     copy = pickle.loads(pickle.dumps(load_taxonomy(name)))
     assert copy is load_taxonomy(name)
     assert Mapper(copy).mapping == "layers"
+
+
+def test_words_of_an_endless_stream_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layer_tables, "WORDS_KEPT", 8)
+    mapper = Mapper(load_wordnet())
+    mapper.reader.read(" ".join(f"zorgle{i}x anna{i}x" for i in range(30)))
+    tables = mapper.reader.tables
+    assert max(map(len, (tables._guesses, tables._names, tables._candidates))) <= 8
