@@ -101,6 +101,15 @@ def test_a_private_release_is_not_measured_with_it(log):
         bench_of(log).for_release(release)
 
 
+def test_a_release_that_learned_is_looked_at_by_learning(log):
+    release = bench_of(log).anonymize("url-microaggregation", seed=1, k=3)
+    plain = Workbench(log, TREE, sample_directory())
+    bench = plain.for_release(release)  # else attacks would run another method than the one that made the release
+    assert bench.learn_from_clicks
+    assert bench.trials(release, 1).half_of_people().release.statement.mapping_learned
+    assert not plain.for_release(plain.anonymize("url-microaggregation", seed=1, k=3)).learn_from_clicks
+
+
 def test_without_clicks_it_is_refused():
     bare = QueryLog.of(["a", "b"], ["tea", "tea"])
     with pytest.raises(InputError, match="no clicked URLs"):

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import stat
 
 import numpy as np
+import polars as pl
 import pytest
 
 from querycloak.knowledge import cache, table
 from querycloak.knowledge.cache import cache_folder, find_slot
 from querycloak.knowledge.directory import SiteDirectory
-from querycloak.knowledge.packed import pack, unpack
+from querycloak.knowledge.packed import _CONCEPTS, _SITES, pack, unpack
 from querycloak.knowledge.paths import tree_of_paths
 from querycloak.knowledge.table import read_directory, read_taxonomy
 
@@ -204,3 +206,26 @@ def test_what_is_not_a_tree_in_depth_first_order_is_refused(parent, category):
     object.__setattr__(sites, "sites", sites.sites.with_columns(category=np.array([category], np.int32)))
     with pytest.raises(ValueError, match=r"tree|depth-first|category"):
         unpack(pack(tree, sites))
+
+
+def part(table):
+    out = io.BytesIO()
+    table.write_ipc(out, compression="lz4")
+    return len(out.getvalue()).to_bytes(8, "little") + out.getvalue()
+
+
+@pytest.mark.parametrize("wrong", ["parent", "label", "key", "count", "no sites", "deep"])
+def test_a_kept_file_that_somebody_else_made_is_read_again(tmp_path, folder, reads, wrong):
+    path = write(tmp_path / "sites", HOSTS)
+    fresh = read_directory(path)
+    (kept,) = folder.iterdir()
+    columns = {"parent": [-1, 0], "label": ["a", "b"], "title": [None, None], "key": ["a", "b"], "count": [0, 1]}
+    if wrong in columns:
+        columns[wrong][1] = None
+    sites = {"site": [], "category": []} if wrong == "no sites" else {"site": ["a.com"], "category": [1]}
+    about = b"[" * 100_000 if wrong == "deep" else b'{"name": "x", "notes": []}'
+    tables = pl.DataFrame(columns, schema=_CONCEPTS), pl.DataFrame(sites, schema=_SITES)
+    data = b"".join(map(part, tables)) + about
+    kept.write_bytes(cache._digest(data) + data)
+    same(read_directory(path), fresh)
+    assert len(reads) == 2

@@ -1,6 +1,7 @@
 """Files of word vectors: ours, one's own, and damaged ones."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -65,6 +66,7 @@ def test_products_in_single_precision_are_exact():
         ({"words": 2}, "wrong shape"),
         ({"words": 0}, "whole numbers from 1"),
         ({"type": "float64"}, "int8 or float16"),
+        ({"type": ["int8"]}, "int8 or float16"),
         ({"bytes": "12"}, "whole numbers from 1"),
         ({"bytes": 10**12}, "cut short"),
         ({"dimensions": 2_000}, "1,024"),
@@ -93,8 +95,14 @@ def test_files_that_are_something_else_are_refused(tmp_path):
     path.write_bytes(whole + b"\0")
     with pytest.raises(InputError, match="wrong shape"):
         load_vectors(path)
+    path.write_bytes(MAGIC + b"[" * 4_000 + b"\n")
+    with pytest.raises(InputError, match="must be JSON"):
+        load_vectors(path)
     path.write_text("the 0.1 0.2\n")
     with pytest.raises(InputError, match="tools/build_vectors"):
         load_vectors(path)
     with pytest.raises(InputError, match="cannot be read"):
         load_vectors(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="no plain file"):  # it would wait for a writer
+        load_vectors(tmp_path / "pipe")

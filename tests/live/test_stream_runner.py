@@ -8,6 +8,7 @@ import stat
 import time
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,9 +18,10 @@ from stream_logs import MAKERS, as_tsv, read_back, rows
 from querycloak import api
 from querycloak.errors import GateError, InputError, OutputError, ParameterError
 from querycloak.evaluation.workbench import mapper_of
+from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.live.runner import Run, run_stream
 from querycloak.logs.read_options import ReadOptions
-from querycloak.mapping.mapped_paths import MappedPaths
+from querycloak.mapping.mapped_paths import LazyPaths, MappedPaths
 from querycloak.methods.stream.engine import StreamEngine
 from querycloak.methods.stream.stream_statement import StreamSettings
 
@@ -132,6 +134,14 @@ def test_without_categories_queries_are_mapped(tmp_path):
     assert b"zzzz" not in (tmp_path / "release").read_bytes()
     assert dropped.statement.dropped["unclassified"] == 200
     assert dropped.statement.counts_in["rows"] == 800
+
+
+def test_the_mapping_that_was_used_is_stated(tmp_path):
+    data = "user\tquery\n" + "".join(f"u{i % 40}\ttennis\n" for i in range(200))
+    own = Taxonomy.from_parents([-1, 0, 0], [["Top"], ["tennis"], ["tea"]])  # layers do not know it: read in segments
+    for tree, used in ((api.load_taxonomy(), "layers"), (own, "segments")):
+        classifier = LazyPaths(partial(mapper_of, tree, "layers"))
+        assert go(tmp_path, data.encode(), classifier=classifier).statement.mapping == used
 
 
 def test_the_unclassified_can_be_dropped(tmp_path):

@@ -76,6 +76,8 @@ def written(tmp_path, *lines):
         ("my space", "Internet/Social Networks", "web site#1"),
         ("tom cruise", "Entertainment/Celebrities", "actor#1"),
         ("apple store", "Computers/Hardware", "personal computer#1"),
+        ("bird flu", "Health/Diseases & Conditions/Epidemics & Infections", "influenza#1"),
+        ("king kong", "Entertainment/Movies/Film Titles", "movie#1"),
     ],
 )
 def test_well_known_names_are_always_meant(brands, query, topic, sense):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+from time import perf_counter
+
 import pytest
 
+from querycloak.knowledge.named import load_taxonomy
 from querycloak.knowledge.topic_tree import load_topic_tree
 from querycloak.knowledge.wordnet import load_wordnet
-from querycloak.mapping import Mapper
+from querycloak.mapping import Mapper, layer_tables
 from querycloak.mapping.layers import GUESSES
 from querycloak.mapping.trace import REASONS
 
@@ -179,3 +183,26 @@ def test_another_taxonomy_is_read_by_its_labels():
     tree = Taxonomy.from_parents([-1, 0, 0], [["top"], ["yahoo"], ["sport"]])
     assert Mapper(tree).concepts("yahoo sports") == (1, 2)
     assert Mapper(tree, "certain").concepts("yahoo sports") == Mapper(tree, "segments").concepts("yahoo sports")
+
+
+@pytest.mark.parametrize("between", [" ", ", ", " www.example.com "])
+def test_a_query_of_many_words_is_read_in_linear_time(layers: Mapper, between: str) -> None:
+    words = ["apple", "jaguar", "target", "bank"] * 2_500
+    start = perf_counter()
+    layers.reader.read(between.join(words))
+    assert perf_counter() - start < 5.0  # 30 s and more where every word looks at all others
+
+
+@pytest.mark.parametrize("name", ["wordnet", "topics"])
+def test_a_taxonomy_from_another_process_is_read_in_layers(name: str) -> None:
+    copy = pickle.loads(pickle.dumps(load_taxonomy(name)))
+    assert copy is load_taxonomy(name)
+    assert Mapper(copy).mapping == "layers"
+
+
+def test_words_of_an_endless_stream_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layer_tables, "WORDS_KEPT", 8)
+    mapper = Mapper(load_wordnet())
+    mapper.reader.read(" ".join(f"zorgle{i}x anna{i}x" for i in range(30)))
+    tables = mapper.reader.tables
+    assert max(map(len, (tables._guesses, tables._names, tables._candidates))) <= 8

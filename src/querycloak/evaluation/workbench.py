@@ -319,10 +319,15 @@ class Workbench:
         return {"mapping": self.mapping, "learn_from_clicks": self.learn_from_clicks}
 
     def for_release(self, release: Release) -> Workbench:
-        """Return a bench that reads queries as the release's method did, where no mapping was asked for."""
-        if self.learn_from_clicks:
+        """Return a bench that reads queries as the release's method did, where no mapping was asked for.
+
+        Where that learned from clicks, the bench does: attacks run the method again, and must run the same one.
+        """
+        learn = self.learn_from_clicks or release.statement.mapping_learned
+        if learn:
             refuse_learning(release.statement.method, private="epsilon" in release.statement.parameters)
-        return replace(self, mapping=check_mapping(self.mapping or mapping_of_statement(release.statement.mapping)))
+        mapping = check_mapping(self.mapping or mapping_of_statement(release.statement.mapping))
+        return replace(self, mapping=mapping, learn_from_clicks=learn)
 
     def askers_of(self, release: Release) -> Askers:
         """Return who of the log asked each published text."""

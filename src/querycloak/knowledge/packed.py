@@ -71,8 +71,10 @@ def unpack(data: bytes) -> Unpacked:
         sites, rest = _table(rest, _SITES)
         about = json.loads(rest)
         name, notes = str(about["name"]), [str(note) for note in about["notes"]]
-    except (pl.exceptions.ComputeError, OSError, KeyError, TypeError) as error:
+    except (pl.exceptions.ComputeError, OSError, KeyError, TypeError, RecursionError) as error:
         raise ValueError("no packed directory") from error
+    if concepts.drop("title").null_count().sum_horizontal()[0]:
+        raise ValueError("a concept lacks something")
     count = concepts["count"].to_numpy()
     taxonomy = _taxonomy(concepts, name)
     if not len(sites):

@@ -87,7 +87,7 @@ def read_directory(path: str | Path, taxonomy: Taxonomy | None = None, progress:
     if taxonomy is not None:
         return _read_directory(path, taxonomy, progress)
     found = _remembered(path, "directory", progress, partial(_read_directory, path, None)).directory
-    assert found is not None  # a kept file has its kind in its name
+    assert found is not None  # one of another kind is not used
     return found
 
 
@@ -137,6 +137,8 @@ def _remembered(
     if data is not None:
         with suppress(ValueError):
             kept = unpack(data)
+            if (kept.directory is None) == (kind == "directory"):
+                raise ValueError("kept under the name of another kind")
             for note in kept.notes:
                 progress.note(f"{path}{note}")
             return kept

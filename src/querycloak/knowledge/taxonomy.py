@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence  # noqa: TC003 - for the dataclass
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +54,14 @@ class Taxonomy:
 
     def __len__(self) -> int:
         return len(self.parent)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """Pickle an embedded taxonomy by its name: in another process it is the embedded one, which layers know."""
+        from querycloak.knowledge.named import KNOWLEDGE, load_taxonomy
+
+        if self.name in KNOWLEDGE.built_in and load_taxonomy(self.name) is self:
+            return load_taxonomy, (self.name,)
+        return super().__reduce_ex__(protocol)
 
     def __repr__(self) -> str:
         return f"Taxonomy({self.name}, {len(self):,} concepts, depth {int(self.depth.max(initial=0))})"

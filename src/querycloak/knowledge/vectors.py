@@ -28,6 +28,7 @@ from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path
+from stat import S_ISFIFO
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
@@ -85,6 +86,8 @@ def load_vectors(path: str | PathLike[str] | None = None) -> WordVectors:
         return _ours()
     try:
         state = Path(path).stat()
+        if S_ISFIFO(state.st_mode):  # reading it would wait for a writer
+            raise InputError.at(path, "expected a file of word vectors, found no plain file")
         return _of_file(Path(path), state.st_mtime_ns, state.st_size)
     except OSError as error:
         raise InputError.at(path, f"the vectors cannot be read ({error.strerror})") from error
@@ -148,7 +151,7 @@ def _header(file: BinaryIO, path: Path) -> _Header:
         raise InputError.at(path, problem + "makes one from GloVe's text files")
     try:
         found = json.loads(file.readline(_LONGEST_HEADER))
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not _fits(found):
         problem = "the second line must be JSON with words, dimensions and bytes (whole numbers from 1) and type"
@@ -160,5 +163,6 @@ def _header(file: BinaryIO, path: Path) -> _Header:
 
 
 def _fits(found: dict[str, Any]) -> bool:
+    kinds = ("int8", "float16")  # no set: what was found may be a list
     numbers = [found.get(name) for name in ("words", "dimensions", "bytes")]
-    return all(type(n) is int and n > 0 for n in numbers) and found.get("type") in {"int8", "float16"}
+    return all(type(n) is int and n > 0 for n in numbers) and found.get("type") in kinds

@@ -63,6 +63,10 @@ class ReaderState(msgspec.Struct, forbid_unknown_fields=True):
 class Classifier(Protocol):
     """What finds the path of a query that comes without one."""
 
+    @property
+    def mapping(self) -> str:
+        """The mapping that is used (`mapping.modes`)."""
+
     def path(self, query: str) -> tuple[str, ...]:
         """Return the path, or () where there is none."""
 

@@ -49,7 +49,8 @@ def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) ->
     if run.seed is not None:
         statement = statement.seeded()
     if reader.classifier is not None:
-        statement = replace(statement, mapping=stated_mapping(run.mapping))  # nothing is learned from the stream
+        used = stated_mapping(reader.classifier.mapping)  # nothing is learned from the stream
+        statement = replace(statement, mapping=used)
     stats = {
         "method": run.method,
         **run.settings.to_json(),

@@ -26,16 +26,18 @@ class BrandNames:
             lengths.setdefault(first, set()).add(name.count(" ") + 1)
         self._lengths = {first: tuple(sorted(found, reverse=True)) for first, found in lengths.items()}
 
-    def longest(self, words: Sequence[str], start: int, others: Sequence[str]) -> tuple[int, Brand] | None:
+    def longest(self, words: Sequence[str], start: int, others: Sequence[str], near: int) -> tuple[int, Brand] | None:
         """Return how many words from `start` on name a brand that is meant, and the brand; None where none does.
 
-        `others` are the words of the other clauses.
+        `others` are words of the other clauses; of this one, `near` words before and after the name are looked at.
         """
         for length in self._lengths.get(words[start], ()):
             end = start + length
             if end > len(words):
                 continue
             brand = self.brands.get(" ".join(words[start:end]))
-            if brand is not None and brand.meant_with([*words[:start], *words[end:], *others]):
+            if brand is None:
+                continue
+            if brand.meant_with([*words[max(0, start - near) : start], *words[end : end + near], *others]):
                 return length, brand
         return None

@@ -6,7 +6,7 @@ Queries are always read with WordNet, brands and vectors; what is found becomes 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
@@ -35,12 +35,16 @@ if TYPE_CHECKING:
 
 __all__ = ["LayerTables", "reads_layers"]
 
+T = TypeVar("T")
+
 LEAST_GUESSED: Final = 4
 """Letters of the shortest word that is guessed at: of shorter ones, every other row of letters stands for something."""
 LEAST_JOINED: Final = 6
 """Letters of the shortest label that two words make when they are written as one."""
 ALIKE: Final = 0.35
 """How near the joined word must be to one of its parts: 'chicken pox' is chickenpox, 'car pet' is not carpet."""
+WORDS_KEPT: Final = 100_000
+"""Words that are remembered at most, as a stream never ends; then all are forgotten."""
 SITE: Final = "web site#1"
 PERSON: Final = "person#1"
 
@@ -141,14 +145,14 @@ class LayerTables:
             person = concept != NO_CODE and self._wordnet.covers(self._person, concept)
             suggested = self.table.sense.get(word, NO_CODE) == NO_CODE
             found = person and (suggested or self._wordnet.label(concept)[0].isupper()) and len(word) > 2
-            self._names[word] = found
+            _remember(self._names, word, found)
         return found
 
     def candidates(self, word: Word) -> Candidates:
         """Return all that a word may mean."""
         found = self._candidates.get(word.text)
         if found is None:
-            found = self._candidates[word.text] = self.lexicon.candidates([word])
+            found = _remember(self._candidates, word.text, self.lexicon.candidates([word]))
         return found
 
     def sense(self, word: str, found: Candidates, context: npt.NDArray[np.int64] | None) -> int:
@@ -181,7 +185,7 @@ class LayerTables:
     def guess(self, word: str) -> tuple[int, str] | None:
         """Return what a word that nothing names is probably about, and the layer; None where nothing says so."""
         if word not in self._guesses:
-            self._guesses[word] = self._guess(word)
+            return _remember(self._guesses, word, self._guess(word))
         return self._guesses[word]
 
     def _guess(self, word: str) -> tuple[int, str] | None:
@@ -235,3 +239,10 @@ class LayerTables:
             senses = self.lexicon.candidates([self.lexicon.words[word] for word in text.split()]).senses
             sense = senses[0] if senses else NO_CODE
         return self.of_concept(sense) if sense != NO_CODE else self._by_neighbours(text)
+
+
+def _remember(kept: dict[str, T], word: str, found: T) -> T:
+    if len(kept) >= WORDS_KEPT:
+        kept.clear()
+    kept[word] = found
+    return found

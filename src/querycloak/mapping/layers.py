@@ -30,6 +30,8 @@ GUESSES: Final = frozenset({"name", "neighbours", "spelling", "glued", "doubtful
 """Layers whose answers are guesses."""
 LEAST_OF_SITE: Final = 4
 """Letters of the shortest word in the name of a site that may tell what it is about."""
+NEAR: Final = 50
+"""Words before and after a word, or its clause, that tell what it means: with all of them a long query takes hours."""
 
 
 class Clause(NamedTuple):
@@ -44,13 +46,18 @@ class Clause(NamedTuple):
 
 def find_units(clauses: Sequence[Clause], tables: LayerTables) -> list[list[Unit]]:
     """Return the units of each clause of a query."""
-    texts = [[word.text for word in clause.words] for clause in clauses]
-    return [_of_clause(clauses, texts, number, tables) for number in range(len(clauses))]
+    texts = [word.text for clause in clauses for word in clause.words]
+    out = []
+    start = 0
+    for clause in clauses:
+        end = start + len(clause.words)
+        around = [*texts[max(0, start - NEAR) : start], *texts[end : end + NEAR]]
+        out.append(_of_clause(clause, texts[start:end], around, tables))
+        start = end
+    return out
 
 
-def _of_clause(clauses: Sequence[Clause], texts: list[list[str]], number: int, tables: LayerTables) -> list[Unit]:
-    clause, own = clauses[number], texts[number]
-    around = [w for i, words in enumerate(texts) if i != number for w in words]
+def _of_clause(clause: Clause, own: list[str], around: list[str], tables: LayerTables) -> list[Unit]:
     if clause.host:
         site = tables.site(clause.host)
         if site is not None:
@@ -73,7 +80,7 @@ def _of_clause(clauses: Sequence[Clause], texts: list[list[str]], number: int, t
 
 def _longest(clause: Clause, own: list[str], at: int, around: list[str], tables: LayerTables) -> Unit | None:
     """Return the unit that begins at a word: the longest name or label, names first; None where nothing names it."""
-    brand = tables.brands.longest(own, at, around)
+    brand = tables.brands.longest(own, at, around, NEAR)
     found = None if brand is None else Unit(at, at + brand[0], tables.of_brand(brand[1]), "brand")
     length = 0 if found is None else found.end - at
     own_label = tables.own_label(own, at, length)
@@ -113,7 +120,8 @@ def _in_sense(
     words = own[start:end]
     context = None
     if len(found.senses) > 1 or len(words) == 1:
-        others = [word for word in (*own[:start], *own[end:], *around) if word not in STOP_WORDS]
+        beside = (*own[max(0, start - NEAR) : start], *own[end : end + NEAR], *around)
+        others = [word for word in beside if word not in STOP_WORDS]
         context = sum_of(tables.vectors, others)
     if len(words) == 1:
         sense = tables.sense(words[0], found, context)

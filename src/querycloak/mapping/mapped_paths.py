@@ -28,6 +28,11 @@ class MappedPaths:
     def __repr__(self) -> str:
         return f"MappedPaths({self._mapper!r})"
 
+    @property
+    def mapping(self) -> str:
+        """The mapping that is used."""
+        return self._mapper.mapping
+
     def path(self, query: str) -> tuple[str, ...]:
         """Return the path of the query's first concept, or () where it has none."""
         found = self._known.pop(query, None)
@@ -50,8 +55,16 @@ class LazyPaths:
         self._make = make
         self._made: MappedPaths | None = None
 
+    @property
+    def mapping(self) -> str:
+        """The mapping that is used."""
+        return self._paths().mapping
+
     def path(self, query: str) -> tuple[str, ...]:
         """Return the path of the query's first concept, or () where it has none."""
+        return self._paths().path(query)
+
+    def _paths(self) -> MappedPaths:
         if self._made is None:
             self._made = MappedPaths(self._make())
-        return self._made.path(query)
+        return self._made
