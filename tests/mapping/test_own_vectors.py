@@ -14,6 +14,7 @@ from querycloak.knowledge.vectors import MAGIC, load_vectors
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.logs.query_log import QueryLog
 from querycloak.mapping import Mapper
+from querycloak.mapping.mappers import mapper_of
 
 KNOWN = ("guitar", "violin", "trumpet", "hotel", "motel", "resort", "airport", "music", "concert", "vacation")
 
@@ -68,3 +69,12 @@ def test_a_file_that_changed_is_read_again(file):
     assert load_vectors(file) is before
     file.write_bytes(file.read_bytes().replace(b"zzgitarre", b"zzgitarra"))
     assert "zzgitarra" in load_vectors(file).words
+
+
+def test_a_mapper_is_made_again_for_a_file_that_changed(file):
+    wordnet = load_wordnet()
+    before = mapper_of(wordnet, f"layers:{file}")
+    assert mapper_of(wordnet, f"layers:{file}") is before
+    file.write_bytes(file.read_bytes().replace(b"zzgitarre", b"zzgitarra"))
+    assert mapper_of(wordnet, f"layers:{file}").concepts("zzgitarre") == (-1,)
+    assert before.concepts("zzgitarre") != (-1,)

@@ -90,7 +90,7 @@ def compare(
         limits=limits,
         tasks=tasks,
         repeat=repeat,
-        mapping=stated_mapping(check_mapping(bench.mapping)),
+        mapping=stated_mapping(bench.concepts.mapping),
         topics=assessor.topics,
         runs=tuple(run for run in runs if run is not None),
     )

@@ -54,7 +54,7 @@ def learn_sites(log: QueryLog) -> dict[str, str]:
     pairs = (
         clicks.group_by("query", "host").len("clicks").sort("query", "clicks", "host", descending=[False, True, False])
     )
-    named = [h != "" and name_of(h) == _letters(log.queries[query]) for query, h, _ in pairs.iter_rows()]
+    named = [name_of(h) == _letters(log.queries[query]) != "" for query, h, _ in pairs.iter_rows()]
     of_name = pairs.filter(pl.Series(named, dtype=pl.Boolean))
     found = (
         clicks.join(of_name.select("query", "host"), on=["query", "host"])

@@ -14,9 +14,17 @@ if TYPE_CHECKING:
 __all__ = ["mapper_of"]
 
 
-@lru_cache(maxsize=4)
 def mapper_of(taxonomy: Taxonomy, mapping: str | None = None) -> Mapper:
     """Return the mapper of a taxonomy; it remembers the queries that it has mapped."""
-    from querycloak.mapping.mapper import Mapper
+    from querycloak.mapping.modes import stated_mapping
 
-    return Mapper(taxonomy, check_mapping(mapping))
+    name = check_mapping(mapping)
+    return _mapper(taxonomy, name, stated_mapping(name))
+
+
+@lru_cache(maxsize=4)
+def _mapper(taxonomy: Taxonomy, mapping: str, _stated: str) -> Mapper:
+    """Make a mapper once; `_stated` has the digest of vectors of one's own, so that a file that changed is another."""
+    from querycloak.mapping import Mapper
+
+    return Mapper(taxonomy, mapping)

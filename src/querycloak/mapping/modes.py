@@ -21,6 +21,7 @@ __all__ = [
     "DEFAULT_MAPPING",
     "LAYERED",
     "MAPPINGS",
+    "WITH_VECTORS",
     "Unit",
     "check_mapping",
     "mapping_of_statement",
@@ -34,7 +35,8 @@ LAYERED: Final = ("layers", "certain")
 """Mappings that read in layers (`layers`); `certain` without guesses. A file of vectors may follow a colon."""
 
 
-_WITH_VECTORS: Final = ", vectors "
+WITH_VECTORS: Final = ", vectors "
+"""In statements, before the digest of vectors of one's own."""
 _DIGITS: Final = 16
 
 
@@ -154,12 +156,12 @@ def stated_mapping(mapping: str) -> str:
         return name
     from querycloak.knowledge.vectors import load_vectors
 
-    return f"{name}{_WITH_VECTORS}{load_vectors(vectors).digest[:_DIGITS]}"
+    return f"{name}{WITH_VECTORS}{load_vectors(vectors).digest[:_DIGITS]}"
 
 
 def mapping_of_statement(stated: str) -> str | None:
     """Return the mapping that a statement names, None where it names none; with vectors of one's own, say so."""
-    name, own, digest = stated.partition(_WITH_VECTORS)
+    name, own, digest = stated.partition(WITH_VECTORS)
     if own:
         raise ParameterError(
             f"The release's queries were read with word vectors of its maker (SHA-256 {digest}…): give that file with "
