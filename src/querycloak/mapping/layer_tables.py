@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from querycloak.knowledge.brands import brand_concepts
 from querycloak.knowledge.senses import concepts_of_senses
 from querycloak.knowledge.topic_tree import load_topic_tree, topics_of_concepts
 from querycloak.knowledge.vectors import load_vectors
@@ -19,6 +18,7 @@ from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.brand_match import BrandNames
 from querycloak.mapping.brand_names import load_brands
 from querycloak.mapping.context import Senses, choose, is_foreign, sum_of
+from querycloak.mapping.embedded_brands import embedded_brands
 from querycloak.mapping.lexicon import lexicon_of
 from querycloak.mapping.neighbours import KnownWords
 from querycloak.mapping.spelling import Spelling
@@ -68,6 +68,7 @@ class LayerTables:
         self._guesses: dict[str, tuple[int, str] | None] = {}
         self._candidates: dict[str, Candidates] = {}
         self._names: dict[str, bool] = {}
+        self._concepts: dict[str, int] = {}
         self._own_labels: dict[str, int] = {}
         self._longest_own: dict[str, int] = {}
         if self.to_topics:
@@ -83,14 +84,8 @@ class LayerTables:
 
     @cached_property
     def _topic_of(self) -> npt.NDArray[np.int32]:
-        return topics_of_concepts(load_topic_tree(), load_wordnet())
-
-    @cached_property
-    def _concept_of_brand(self) -> dict[int, int]:
-        """Line of a brand → its concept."""
-        brands = list({id(brand): brand for brand in self.brands.brands.values()}.values())
-        found = brand_concepts(brands, load_wordnet()).tolist()
-        return {brand.line: concept for brand, concept in zip(brands, found, strict=True)}
+        made = embedded_brands()
+        return topics_of_concepts(load_topic_tree(), load_wordnet()) if made is None else made.topic_of
 
     @cached_property
     def any_site(self) -> int:
@@ -102,11 +97,18 @@ class LayerTables:
         return self._concept(PERSON)
 
     def _concept(self, sense: str) -> int:
-        return int(concepts_of_senses([sense], self._wordnet)[0])
+        found = self._concepts.get(sense)
+        if found is None:
+            made = embedded_brands()
+            found = made.concepts.get(sense) if made else None
+            if found is None:
+                found = int(concepts_of_senses([sense], self._wordnet)[0])
+            self._concepts[sense] = found
+        return found
 
     def of_brand(self, brand: Brand) -> int:
         """Return the concept of a brand in the taxonomy."""
-        return brand.topic if self.to_topics else self._concept_of_brand[brand.line]
+        return brand.topic if self.to_topics else self._concept(brand.sense)
 
     def of_concept(self, concept: int) -> int:
         """Return a concept of WordNet in the taxonomy."""
@@ -157,7 +159,7 @@ class LayerTables:
             return self.table.sense[word]  # computed ahead of time, as below
         own = sum_of(self.vectors, [word])
         best, near = choose(self.neighbourhoods(word, found), own, context)
-        rank = self.vectors.words.get(word, len(self.vectors.words))
+        rank = self.vectors.words.get(word, len(self.vectors.matrix))
         return NO_CODE if is_foreign(near, rank, by_stem=found.by_stem) else found.senses[best]
 
     def neighbourhoods(self, text: str, found: Candidates) -> npt.NDArray[np.int8]:
