@@ -85,7 +85,8 @@ class EmbeddedLabels:
 
     def __init__(self, column: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take the columns of the file."""
-        self._column = column
+        self.columns = column
+        """as the file has them"""
         self._labels = Lines(column["labels"])
         self._senses = column["senses"]
         self._start = np.concatenate([np.zeros(1, np.int64), np.cumsum(column["sense_count"], dtype=np.int64)])
@@ -118,7 +119,7 @@ class EmbeddedLabels:
 
     def unpack(self) -> None:
         """Turn the tables into dictionaries: 0.1 s, and ten times faster look-ups from then on."""
-        column, labels = self._column, self._labels.all()
+        column, labels = self.columns, self._labels.all()
         self.concept = dict(zip(labels, self._senses[self._start[:-1]].tolist(), strict=True))
         of_stems = map(labels.__getitem__, column["stem_label"].tolist())
         self.label_of_stems = dict(zip(Lines(column["stems"]), of_stems, strict=True))

@@ -69,7 +69,8 @@ class LayerTables:
         self._candidates: dict[str, Candidates] = {}
         self._names: dict[str, bool] = {}
         self._concepts: dict[str, int] = {}
-        self._own_labels: dict[str, int] = {}
+        self.own_labels: dict[str, int] = {}
+        """labels of the taxonomy's own, where it is not WordNet, in normal form"""
         self._longest_own: dict[str, int] = {}
         if self.to_topics:
             self._read_own_labels(taxonomy)
@@ -78,7 +79,7 @@ class LayerTables:
         for node, labels in enumerate(taxonomy.labels):
             for label in labels:
                 text = label_text(label)
-                if node and self._own_labels.setdefault(text, node) == node:
+                if node and self.own_labels.setdefault(text, node) == node:
                     first, _, _ = text.partition(" ")
                     self._longest_own[first] = max(self._longest_own.get(first, 0), text.count(" ") + 1)
 
@@ -87,13 +88,19 @@ class LayerTables:
         made = embedded_brands()
         return topics_of_concepts(load_topic_tree(), load_wordnet()) if made is None else made.topic_of
 
+    @property
+    def concepts(self) -> npt.NDArray[np.int32]:
+        """Every concept of WordNet in the taxonomy: int32[n], -1 = none."""
+        return self._topic_of if self.to_topics else np.arange(len(self._wordnet), dtype=np.int32)
+
     @cached_property
     def any_site(self) -> int:
         """The concept of a web site that nothing more is known of."""
         return self.of_concept(self._concept(SITE))
 
     @cached_property
-    def _person(self) -> int:
+    def person(self) -> int:
+        """The concept of a person, in WordNet."""
         return self._concept(PERSON)
 
     def _concept(self, sense: str) -> int:
@@ -118,7 +125,7 @@ class LayerTables:
         """Return the longest label of the taxonomy's own that begins at a word: its length and concept."""
         longest = min(self._longest_own.get(words[start], 0), len(words) - start)
         for length in range(longest, least, -1):
-            node = self._own_labels.get(" ".join(words[start : start + length]))
+            node = self.own_labels.get(" ".join(words[start : start + length]))
             if node is not None:
                 return length, node
         return None
@@ -131,16 +138,16 @@ class LayerTables:
         sense = self.table.sense.get(text, NO_CODE) if len(text) >= LEAST_JOINED else NO_CODE
         if sense != NO_CODE and max(self.vectors.similarity(text, word.text) for word in (first, second)) >= ALIKE:
             return self.of_concept(sense), "label"
-        if self.guesses and self._is_name(first.text) and self._is_name(second.text):
-            return self.of_concept(self._person), "name"
+        if self.guesses and self.is_name(first.text) and self.is_name(second.text):
+            return self.of_concept(self.person), "name"
         return None
 
-    def _is_name(self, word: str) -> bool:
+    def is_name(self, word: str) -> bool:
         """Tell whether a word, by itself, is read as somebody's name."""
         found = self._names.get(word)
         if found is None:
             concept = max(self.table.sense.get(word, NO_CODE), self.table.guess.get(word, NO_CODE))
-            person = concept != NO_CODE and self._wordnet.covers(self._person, concept)
+            person = concept != NO_CODE and self._wordnet.covers(self.person, concept)
             suggested = self.table.sense.get(word, NO_CODE) == NO_CODE
             found = person and (suggested or self._wordnet.label(concept)[0].isupper()) and len(word) > 2
             self._names[word] = found
@@ -186,6 +193,13 @@ class LayerTables:
             self._guesses[word] = self._guess(word)
         return self._guesses[word]
 
+    def guess_or_doubt(self, word: Word) -> tuple[int, str] | None:
+        """Return what a word that nothing names is probably about; if need be, the label that its use speaks against."""
+        guess = self.guess(word.text)
+        if guess is None and word.concept != NO_CODE:
+            return self.of_concept(word.concept), "doubtful"
+        return guess
+
     def _guess(self, word: str) -> tuple[int, str] | None:
         if len(word) < LEAST_GUESSED:
             return None
@@ -230,8 +244,8 @@ class LayerTables:
         brand = self.brands.brands.get(text)
         if brand is not None and brand.meant_with([]):
             return self.of_brand(brand)
-        if text in self._own_labels:
-            return self._own_labels[text]
+        if text in self.own_labels:
+            return self.own_labels[text]
         sense = self.table.sense.get(text, NO_CODE)
         if sense == NO_CODE and " " in text:
             senses = self.lexicon.candidates([self.lexicon.words[word] for word in text.split()]).senses

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from querycloak.knowledge.wordnet import is_wordnet, load_wordnet
 from querycloak.logs.query_log import NO_CODE
-from querycloak.mapping.embedded_labels import embedded_labels
+from querycloak.mapping.embedded_labels import columns, embedded_labels
 from querycloak.mapping.label_index import LabelIndex
 from querycloak.mapping.phrases import word_class
 from querycloak.mapping.stems import irregular_nouns, stems_of
@@ -28,7 +28,7 @@ from querycloak.mapping.stopwords import SHORT_WORDS, STOP_WORDS
 from querycloak.mapping.tagger import MAX_WORD, Tagger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -111,6 +111,12 @@ class Lexicon:
     def longest(self) -> dict[str, int] | Table[int]:
         """First two stems of labels → words of the longest label that begins so."""
         return self._labels.longest
+
+    @property
+    def columns(self) -> Mapping[str, npt.NDArray[Any]]:
+        """All label texts, as the embedded file has them (`embedded_labels`)."""
+        labels = self._labels
+        return columns(labels) if isinstance(labels, LabelIndex) else labels.columns
 
     def _make(self, text: str) -> Word:
         tag, in_lexicon = self._tagger.tag(text)

@@ -1,0 +1,399 @@
+"""The layers over codes of words: what `layers.find_units` finds, for many queries at once.
+
+A query is a row of word codes. What is known of a word is a row of `facts`, with these columns:
+
+==============  =====================================================================================
+LETTER          class, 1 + its place in `LETTERS`; 0 = nothing is known of the word yet
+FLAGS           STOP: stop word; CONCEPT: has a concept by itself; NAME: is read as somebody's name
+ROW             row of its vector, -1 = it has none, or is a stop word
+STEM            code of its stem, -1 = of no label
+SINGULAR        codes of up to three singular forms, -1 = none
+SENSE           its sense by itself, as the word table has it; NOTHING = it is not there
+GUESS           concept of a guess; NOTHING = none; UNKNOWN = not asked yet
+ENTRY           its entry among the senses; UNKNOWN = not made yet
+BRANDS          bit k is set where a brand of k words begins with the word
+OWN             words of the longest label of the taxonomy's own that begins with the word
+==============  =====================================================================================
+
+Guesses, senses of words and senses of labels are made when a query needs them: where one is missing, the query is
+`PENDING`, and what it needs is noted.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.arrays.jit import kernel, wraps_around
+
+if TYPE_CHECKING:
+    from querycloak.mapping.layer_arrays import Choice, Found, Labels, Names, Queries, Senses, Sequences
+
+Bytes = npt.NDArray[np.uint8]
+Int8s = npt.NDArray[np.int8]
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
+LETTERS = "dracgnvs"
+D, R, A, C, G, N, V, S = range(1, 9)
+LETTER, FLAGS, ROW, STEM, SINGULAR, SENSE, GUESS, ENTRY, BRANDS, OWN = 0, 1, 2, 3, 4, 7, 8, 9, 10, 11
+FACTS = 12
+SINGULARS = 3
+STOP, CONCEPT, NAME = 1, 2, 4
+NOTHING, UNKNOWN, ASKED = -2, -3, -4
+NO_CODE = -1
+PENDING = -1
+MOST_WORDS = 64
+ALWAYS, ALONE = 0, 1
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+@wraps_around
+def _slot(codes: Int32s, begin: int, end: int) -> np.uint64:
+    h = np.uint64(end - begin)
+    for i in range(begin, end):
+        h = (h ^ np.uint64(np.int64(codes[i]) + 1)) * FACTOR
+        h ^= h >> np.uint64(29)
+    return h
+
+
+@kernel
+def fill_sequences(sequences: Sequences) -> None:
+    """Put all rows into the slots, which are -1; of equal rows the first is found."""
+    mask = np.uint64(len(sequences.slots) - 1)
+    for row in range(len(sequences.start) - 1):
+        slot = np.int64(_slot(sequences.code, sequences.start[row], sequences.start[row + 1]) & mask)
+        while sequences.slots[slot] >= 0:
+            slot = (slot + 1) & np.int64(mask)
+        sequences.slots[slot] = row
+
+
+@kernel
+def _find(sequences: Sequences, codes: Int32s, begin: int, end: int) -> int:
+    """Return the number of a row of codes, or -1."""
+    mask = np.int64(len(sequences.slots) - 1)
+    slot = np.int64(_slot(codes, begin, end) & np.uint64(mask))
+    while sequences.slots[slot] >= 0:
+        row = sequences.slots[slot]
+        first = sequences.start[row]
+        if sequences.start[row + 1] - first == end - begin:
+            same = True
+            for i in range(end - begin):
+                same = same and sequences.code[first + i] == codes[begin + i]
+            if same:
+                return int(row)
+        slot = (slot + 1) & mask
+    return -1
+
+
+@kernel
+def _is_meant(names: Names, brand: int, codes: Int32s, words: tuple[int, int, int, int]) -> bool:
+    """Tell whether a brand is meant; words = first and end of the query, start and end of the name."""
+    first, last, start, end = words
+    if names.needs[brand] == ALWAYS or (names.needs[brand] == ALONE and last - first == end - start):
+        return True
+    for i in range(first, last):
+        if not start <= i < end:
+            for k in range(names.context_start[brand], names.context_start[brand + 1]):
+                if names.context[k] == codes[i]:
+                    return True
+    return False
+
+
+@kernel
+def _name(names: Names, facts: Int32s, codes: Int32s, words: tuple[int, int, int, int]) -> tuple[int, int]:
+    """Return the length and concept of the longest name or own label; words = query, start, and end of the clause."""
+    first, last, at, end = words
+    length, concept = 0, NO_CODE
+    bits = facts[codes[at], BRANDS]
+    for k in range(min(end - at, 31), 0, -1):
+        if bits >> k & 1:
+            brand = _find(names.brand, codes, at, at + k)
+            if brand >= 0 and _is_meant(names, brand, codes, (first, last, at, at + k)):
+                length, concept = k, int(names.brand_concept[brand])
+                break
+    for k in range(min(facts[codes[at], OWN], end - at), length, -1):
+        own = _find(names.own, codes, at, at + k)
+        if own >= 0:
+            return k, int(names.own_concept[own])
+    return length, concept
+
+
+@kernel
+def _first_sense(labels: Labels, facts: Int32s, codes: Int32s, at: int, end: int, scratch: Int32s) -> tuple[int, bool]:
+    """Return the first sense of a label of several words, -1 where it is none, and whether it has several."""
+    n = end - at
+    first, several = -1, False
+    last = codes[end - 1]
+    for i in range(n):
+        scratch[i] = codes[at + i]
+    for form in range(-1, SINGULARS):
+        if form >= 0:
+            scratch[n - 1] = facts[last, SINGULAR + form]
+            if scratch[n - 1] < 0:
+                break
+        label = _find(labels.text, scratch, 0, n)
+        if label >= 0:
+            for k in range(labels.sense_start[label], labels.sense_start[label + 1]):
+                if not labels.possessive[k]:
+                    several = several or (first >= 0 and labels.sense[k] != first)
+                    first = labels.sense[k] if first < 0 else first
+    if first < 0:
+        for i in range(n):
+            scratch[i] = facts[codes[at + i], STEM]
+        found = _find(labels.stems, scratch, 0, n)
+        if found >= 0:
+            label = labels.label_of_stems[found]
+            first = labels.sense[labels.sense_start[label]]
+            several = labels.sense_start[label + 1] - labels.sense_start[label] > 1
+    return first, several
+
+
+@kernel
+def _longest(labels: Labels, facts: Int32s, codes: Int32s, at: int, scratch: Int32s) -> int:
+    """Return the words of the longest label that begins with the stems of two words, 1 where there is none."""
+    scratch[0], scratch[1] = facts[codes[at], STEM], facts[codes[at + 1], STEM]
+    found = _find(labels.starts, scratch, 0, 2)
+    return int(labels.longest[found]) if found >= 0 else 1
+
+
+@kernel
+def _dot(matrix: Int8s, one: int, other: int) -> int:
+    out = 0
+    for d in range(matrix.shape[1]):
+        out += np.int64(matrix[one, d]) * np.int64(matrix[other, d])
+    return out
+
+
+@kernel
+def _is_alike(matrix: Int8s, choice: Choice, joined: int, first: int, second: int) -> bool:
+    """Tell whether a joined word is near to one of its parts."""
+    square = choice.scale * choice.scale
+    one = float(_dot(matrix, joined, first)) / square if first >= 0 else 0.0
+    other = float(_dot(matrix, joined, second)) / square if second >= 0 else 0.0
+    return max(one, other) >= choice.alike
+
+
+@kernel
+def _choose(senses: Senses, choice: Choice, entry: int, context: Int64s, others: int) -> tuple[int, float]:
+    """Return the row of the sense that is meant, and how near it is, as `context.choose` does."""
+    begin, end = senses.start[entry], senses.start[entry + 1]
+    if not senses.has_own[entry] and not others:
+        return begin, 1.0
+    square = 0
+    for d in range(len(context)):
+        square += context[d] * context[d]
+    length = sqrt(float(square)) if others else 0.0
+    best, score, near = begin, -2.0, 0.0
+    for row in range(begin, end):
+        product = 0
+        for d in range(len(context)):
+            product += np.int64(senses.matrix[row, d]) * context[d]
+        to_context = float(product) / (choice.scale * length) if length else 0.0
+        i = row - begin
+        found = senses.near[row] + choice.context * to_context + (choice.first if i == 0 else -choice.later * i)
+        if found > score:
+            best, score, near = row, found, max(senses.near[row], to_context)
+    return best, near
+
+
+@kernel
+def _correct(facts: Int32s, queries: Queries, begin: int, end: int, classes: Int64s, first: int) -> None:
+    """Set the classes of a clause, corrected by their neighbours."""
+    for i in range(begin, end):
+        classes[i - first] = facts[queries.code[i], LETTER]
+    for i in range(begin - first, end - first - 1):
+        if classes[i] == G and classes[i + 1] == D:
+            classes[i] = V
+    last = end - first - 1
+    if end - begin > 1 and classes[last] == V and classes[last - 1] in (D, A, G, N):
+        classes[last] = N
+
+
+@kernel
+def _phrases(classes: Int64s, begin: int, end: int, phrases: Int64s, count: int) -> int:
+    """Add the noun phrases of a clause to phrases int64[*, 2], and return how many there are now."""
+    i = begin
+    while i < end:
+        start, last = i, -1
+        while i < end and classes[i] == D:
+            i += 1
+        while i < end and R <= classes[i] <= N:
+            if classes[i] >= G:
+                last = i
+            i += 1
+        if last >= 0:
+            phrases[count, 0], phrases[count, 1] = start, last + 1
+            count += 1
+        if i == start:
+            i += 1
+    return count
+
+
+@kernel
+def _read_classes(facts: Int32s, queries: Queries, first: int, last: int, classes: Int64s, phrases: Int64s) -> int:
+    """Set the classes and noun phrases of a query, and return the number of phrases."""
+    count, begin = 0, first
+    for i in range(first, last):
+        if queries.ends[i]:
+            _correct(facts, queries, begin, i + 1, classes, first)
+            count = _phrases(classes, begin - first, i + 1 - first, phrases, count)
+            begin = i + 1
+    if count == 0:
+        for i in range(last - 1, first - 1, -1):
+            if not facts[queries.code[i], FLAGS] & STOP and classes[i - first] != C:
+                classes[i - first] = N
+                phrases[0, 0], phrases[0, 1] = i - first, i - first + 1
+                return 1
+    return count
+
+
+@kernel
+def _context(
+    facts: Int32s, vectors: Int8s, codes: Int32s, words: tuple[int, int, int, int], total: Int64s, context: Int64s
+) -> int:
+    """Set the sum of the vectors of all words of a query but some, and return how many have one.
+
+    total = that of all words, summed here once: total[-1] is -1 before.
+    """
+    first, last, start, end = words
+    size = vectors.shape[1]
+    if total[size] < 0:
+        total[:] = 0
+        for i in range(first, last):
+            row = facts[codes[i], ROW]
+            if row >= 0:
+                total[size] += 1
+                for d in range(size):
+                    total[d] += vectors[row, d]
+    others = total[size]
+    for d in range(size):
+        context[d] = total[d]
+    for i in range(start, end):
+        row = facts[codes[i], ROW]
+        if row >= 0:
+            others -= 1
+            for d in range(size):
+                context[d] -= vectors[row, d]
+    return int(others)
+
+
+@kernel
+def read_layers(
+    which: Int64s,
+    queries: Queries,
+    facts: Int32s,
+    vectors: Int8s,
+    names: Names,
+    labels: Labels,
+    senses: Senses,
+    choice: Choice,
+    found: Found,
+) -> None:
+    """Find the units of some queries, by number; `found` is filled for these."""
+    codes, size = queries.code, vectors.shape[1]
+    classes, phrases = np.zeros(MOST_WORDS, np.int64), np.zeros((MOST_WORDS, 2), np.int64)
+    value, covered = np.zeros(MOST_WORDS, np.int64), np.zeros(MOST_WORDS, np.bool_)
+    scratch = np.zeros(MOST_WORDS, np.int32)
+    total, context = np.zeros(size + 1, np.int64), np.zeros(size, np.int64)
+    for q in which:
+        first, last = queries.start[q], queries.start[q + 1]
+        n = last - first
+        count = _read_classes(facts, queries, first, last, classes, phrases)
+        value[:n] = NOTHING
+        covered[:n] = False
+        total[size] = -1
+        pending = False
+        at, end = first, first
+        while at < last:
+            while end <= at or not queries.ends[end - 1]:  # of the clause
+                end += 1
+            length, concept = _name(names, facts, codes, (first, last, at, end))
+            code, done = codes[at], bool(facts[codes[at], FLAGS] & STOP)
+            if not done and at + 1 < end:
+                words = min(_longest(labels, facts, codes, at, scratch), end - at)
+                while words > max(length, 1):
+                    sense, several = _first_sense(labels, facts, codes, at, at + words, scratch)
+                    if sense >= 0:
+                        length, concept, done = words, int(labels.concept[sense]), True
+                        others = 0
+                        if several:
+                            others = _context(facts, vectors, codes, (first, last, at, at + words), total, context)
+                        if others:
+                            label = _find(senses.span, codes, at, at + words)
+                            if label < 0:
+                                pending = True
+                                found.label[found.missing[2], 0], found.label[found.missing[2], 1] = at, words
+                                found.missing[2] += 1
+                            else:
+                                row, _ = _choose(senses, choice, int(senses.span_entry[label]), context, others)
+                                concept = int(senses.concept[row])
+                        break
+                    words -= 1
+                second = codes[at + 1]
+                if not done and length < 2 and not facts[second, FLAGS] & STOP:
+                    joined = queries.joined_sense[at]
+                    if joined >= 0 and _is_alike(
+                        vectors, choice, queries.joined_row[at], facts[code, ROW], facts[second, ROW]
+                    ):
+                        length, concept, done = 2, int(labels.concept[joined]), True
+                    elif choice.guesses and facts[code, FLAGS] & facts[second, FLAGS] & NAME:
+                        length, concept, done = 2, choice.person, True
+            if not done and length < 1 and facts[code, FLAGS] & CONCEPT and G <= classes[at - first] <= N:
+                others = _context(facts, vectors, codes, (first, last, at, at + 1), total, context)
+                if not others and facts[code, SENSE] != NOTHING:
+                    if facts[code, SENSE] >= 0:
+                        length, concept = 1, int(labels.concept[facts[code, SENSE]])
+                elif facts[code, ENTRY] < 0:
+                    pending = True
+                    covered[at - first] = True  # so that no guess is asked for that may not be needed
+                    if facts[code, ENTRY] == UNKNOWN:
+                        facts[code, ENTRY] = ASKED
+                        found.word[found.missing[1]] = code
+                        found.missing[1] += 1
+                else:
+                    row, near = _choose(senses, choice, int(facts[code, ENTRY]), context, others)
+                    if not near < senses.foreign[facts[code, ENTRY]]:
+                        length, concept = 1, int(senses.concept[row])
+            if length:
+                value[at - first] = concept
+                covered[at - first : at - first + length] = True
+            at += max(length, 1)
+        if choice.guesses:
+            for i in range(n):
+                code = codes[first + i]
+                if covered[i] or facts[code, FLAGS] & STOP or not G <= classes[i] <= N:
+                    continue
+                if facts[code, GUESS] == UNKNOWN or facts[code, GUESS] == ASKED:
+                    pending = True
+                    if facts[code, GUESS] == UNKNOWN:
+                        facts[code, GUESS] = ASKED
+                        found.guess[found.missing[0]] = code
+                        found.missing[0] += 1
+                elif facts[code, GUESS] != NOTHING:
+                    value[i], covered[i] = facts[code, GUESS], True
+        found.count[q] = PENDING if pending else _write(value, covered, phrases, count, n, found.concept, first + q)
+
+
+@kernel
+def _write(value: Int64s, covered: Bytes, phrases: Int64s, count: int, n: int, concept: Int32s, at: int) -> int:
+    """Write the concepts of a query's units in order, one at least, and return their number."""
+    for p in range(count):
+        touched = False
+        for i in range(phrases[p, 0], phrases[p, 1]):
+            touched = touched or covered[i]
+        if not touched:
+            value[phrases[p, 0]] = NO_CODE
+    units = 0
+    for i in range(n):
+        if value[i] != NOTHING:
+            concept[at + units] = value[i]
+            units += 1
+    if units == 0:
+        concept[at] = NO_CODE
+        units = 1
+    return units

@@ -1,0 +1,170 @@
+"""Many queries in layers: the answers of `LayerReader.read`, by kernels over the codes of words.
+
+.. code-block:: text
+
+    texts → words → codes                                     _split_kernels, arrays.vocabulary
+          what is not plain text → LayerReader.read           web addresses, accents
+    codes → units → concepts                                  _layer_kernels
+          what is not known yet → Lexicon, LayerTables        words, guesses, senses; then the kernel again
+
+What is known of a word or a label is asked of the reference once, when a query first needs it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from querycloak.arrays.vocabulary import ByteCodes
+from querycloak.knowledge.wordnet import load_wordnet
+from querycloak.logs.query_log import NO_CODE
+from querycloak.mapping import _layer_kernels as kernels
+from querycloak.mapping.bulk_senses import KnownSenses
+from querycloak.mapping.bulk_tables import choice_of, labels_of, names_of
+from querycloak.mapping.bulk_words import CodedWords, spans_of, split_texts
+from querycloak.mapping.layer_arrays import Found, Queries
+from querycloak.mapping.layer_tables import LEAST_JOINED
+from querycloak.mapping.reading import concepts_in
+from querycloak.mapping.stopwords import STOP_WORDS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from querycloak.mapping.bulk_words import SplitTexts
+    from querycloak.mapping.parallel import Block
+    from querycloak.mapping.reading import LayerReader
+
+__all__ = ["BulkReader"]
+
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
+_WORDS_KEPT: Final = 2_000_000
+"""Words remembered at most; then all are forgotten."""
+
+
+class BulkReader:
+    """Reads many queries at once."""
+
+    def __init__(self, reader: LayerReader) -> None:
+        """Take the reference, with our vectors: with a user's own, queries are read one by one."""
+        self._reader = reader
+        self.left = 0
+        """queries that were left to the reference"""
+        self._load()
+
+    def _load(self) -> None:
+        tables = self._reader.tables
+        self._vectors = np.ascontiguousarray(tables.vectors.matrix)
+        self._words = CodedWords()
+        self._words.code_texts(list(tables.vectors.words))  # first: the code of such a word is its row
+        self._labels = labels_of(tables, self._words)
+        self._names = names_of(tables, self._words)
+        self._senses = KnownSenses(load_wordnet(), self._labels.concept, self._words, self._vectors)
+        self._choice = choice_of(tables)
+        self._read_senses()
+
+    def _read_senses(self) -> None:
+        """Note the senses of the word table, and which joined words have one."""
+        tables = self._reader.tables
+        row = tables.vectors.words
+        found = list(tables.table.sense.items())
+        at = np.array([row[word] for word, _ in found], np.int64)
+        self._words.facts[at, kernels.SENSE] = [sense for _, sense in found]
+        joined = [(word, sense) for word, sense in found if sense != NO_CODE and len(word) >= LEAST_JOINED]
+        self._joined = ByteCodes()
+        data, spans = spans_of([word for word, _ in joined])
+        code = np.full(len(spans), -1, np.int32)
+        self._joined.code(data, spans, 0, np.arange(len(spans), dtype=np.int32), code)
+        self._joined_row = np.array([row[word] for word, _ in joined] + [-1], np.int32)
+        self._joined_sense = np.array([sense for _, sense in joined] + [NO_CODE], np.int32)
+
+    def read(self, texts: pl.Series) -> Block:
+        """Return the number of units of each query, and the concepts of all units."""
+        if len(self._words.codes) > _WORDS_KEPT:
+            self._load()
+        split = split_texts(texts)
+        queries = self._queries(split)
+        found = self._found(queries)
+        which = np.setdiff1d(np.arange(len(texts)), split.odd)
+        while len(which):
+            found.missing[:] = 0
+            kernels.read_layers(
+                which, queries, self._words.facts, self._vectors, self._names, self._labels, self._senses.arrays,
+                self._choice, found,
+            )  # fmt: skip
+            which = which[found.count[which] == kernels.PENDING]
+            self._learn(queries, found)
+        return self._packed(texts, split, queries, found)
+
+    def _queries(self, split: SplitTexts) -> Queries:
+        code = self._words.code(split.words, split.spans)
+        new = np.unique(code)
+        self._learn_words(new[self._words.facts[new, kernels.LETTER] == 0])
+        pair = np.flatnonzero(split.ends == 0)  # the next word is of the same clause
+        spans = np.stack([split.spans[pair, 0], split.spans[pair + 1, 1]], axis=1)
+        joined = np.full(len(code), -1, np.int32)
+        joined[pair] = self._joined.find(split.words, spans)
+        return Queries(split.start, code, split.ends, self._joined_row[joined], self._joined_sense[joined])
+
+    def _learn_words(self, codes: Int32s) -> None:
+        """Ask the lexicon for new words."""
+        tables, facts = self._reader.tables, self._words.facts
+        texts = self._words.texts(codes.tolist())
+        words = [tables.lexicon.words[text] for text in texts]
+        facts[codes, kernels.LETTER] = [1 + kernels.LETTERS.index(word.letter) for word in words]
+        stop, concept, name = (
+            np.array([word.stop for word in words], np.int32),
+            np.array([word.concept != NO_CODE for word in words], np.int32),
+            np.array([tables.is_name(text) for text in texts], np.int32),
+        )
+        facts[codes, kernels.FLAGS] = stop * kernels.STOP + concept * kernels.CONCEPT + name * kernels.NAME
+        closed = np.array([text in STOP_WORDS for text in texts], np.bool_)
+        facts[codes, kernels.ROW] = np.where((codes < len(self._vectors)) & ~closed, codes, -1)
+        facts[codes, kernels.STEM] = self._words.find([word.stem for word in words])
+        for at in range(kernels.SINGULARS):
+            some = [i for i, word in enumerate(words) if len(word.singulars) > at]
+            facts[codes[some], kernels.SINGULAR + at] = self._words.find([words[i].singulars[at] for i in some])
+
+    def _learn(self, queries: Queries, found: Found) -> None:
+        """Ask the reference for the guesses and senses that are missing."""
+        tables, facts, lexicon = self._reader.tables, self._words.facts, self._reader.tables.lexicon
+        guesses, words, labels = found.missing.tolist()
+        for code in found.guess[:guesses].tolist():
+            guess = tables.guess_or_doubt(lexicon.words[self._words.texts([code])[0]])
+            facts[code, kernels.GUESS] = kernels.NOTHING if guess is None else guess[0]
+        codes = [np.array([code], np.int32) for code in found.word[:words].tolist()]
+        spans = {tuple(queries.code[at : at + n].tolist()) for at, n in found.label[:labels].tolist()}
+        codes += [np.array(span, np.int32) for span in sorted(spans)]
+        if codes:
+            several = [[lexicon.words[text] for text in self._words.texts(label.tolist())] for label in codes]
+            entry = self._senses.add(codes, [lexicon.candidates(label) for label in several])
+            facts[found.word[:words], kernels.ENTRY] = entry[:words]
+
+    def _found(self, queries: Queries) -> Found:
+        n, words = len(queries.start) - 1, len(queries.code)
+        return Found(
+            count=np.zeros(n, np.int32),
+            concept=np.zeros(words + n, np.int32),
+            missing=np.zeros(3, np.int32),
+            guess=np.zeros(words, np.int32),
+            word=np.zeros(words, np.int32),
+            label=np.zeros((words, 2), np.int32),
+        )
+
+    def _packed(self, texts: pl.Series, split: SplitTexts, queries: Queries, found: Found) -> Block:
+        """Put the concepts of all queries in a row, those that the reference reads in their places."""
+        odd = {q: concepts_in(self._reader.read(texts[q])) for q in split.odd.tolist()}
+        self.left += len(odd)
+        first = queries.start[:-1] + np.arange(len(texts))
+        count = found.count.astype(np.int64)
+        count[split.odd] = [len(concepts) for concepts in odd.values()]
+        begin = np.cumsum(count) - count
+        at = np.repeat(first - begin, count) + np.arange(count.sum())
+        from_reference = np.isin(np.repeat(np.arange(len(texts)), count), split.odd) if odd else np.zeros(len(at), bool)
+        at[from_reference] = 0
+        concept = found.concept[at]
+        concept[from_reference] = [c for concepts in odd.values() for c in concepts]
+        return count, concept
