@@ -32,7 +32,7 @@ from querycloak.arrays.jit import kernel, wraps_around
 if TYPE_CHECKING:
     from querycloak.mapping.layer_arrays import Choice, Found, Labels, Names, Queries, Senses, Sequences
 
-Bytes = npt.NDArray[np.uint8]
+Bools = npt.NDArray[np.bool_]
 Int8s = npt.NDArray[np.int8]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
@@ -64,18 +64,18 @@ def _slot(codes: Int32s, begin: int, end: int) -> np.uint64:
 @kernel
 def fill_sequences(sequences: Sequences) -> None:
     """Put all rows into the slots, which are -1; of equal rows the first is found."""
-    mask = np.uint64(len(sequences.slots) - 1)
+    mask = len(sequences.slots) - 1
     for row in range(len(sequences.start) - 1):
-        slot = np.int64(_slot(sequences.code, sequences.start[row], sequences.start[row + 1]) & mask)
+        slot = np.int64(_slot(sequences.code, sequences.start[row], sequences.start[row + 1]) & np.uint64(mask))
         while sequences.slots[slot] >= 0:
-            slot = (slot + 1) & np.int64(mask)
+            slot = (slot + 1) & mask
         sequences.slots[slot] = row
 
 
 @kernel
 def _find(sequences: Sequences, codes: Int32s, begin: int, end: int) -> int:
     """Return the number of a row of codes, or -1."""
-    mask = np.int64(len(sequences.slots) - 1)
+    mask = len(sequences.slots) - 1
     slot = np.int64(_slot(codes, begin, end) & np.uint64(mask))
     while sequences.slots[slot] >= 0:
         row = sequences.slots[slot]
@@ -141,14 +141,14 @@ def _first_sense(labels: Labels, facts: Int32s, codes: Int32s, at: int, end: int
             for k in range(labels.sense_start[label], labels.sense_start[label + 1]):
                 if not labels.possessive[k]:
                     several = several or (first >= 0 and labels.sense[k] != first)
-                    first = labels.sense[k] if first < 0 else first
+                    first = int(labels.sense[k]) if first < 0 else first
     if first < 0:
         for i in range(n):
             scratch[i] = facts[codes[at + i], STEM]
         found = _find(labels.stems, scratch, 0, n)
         if found >= 0:
-            label = labels.label_of_stems[found]
-            first = labels.sense[labels.sense_start[label]]
+            label = int(labels.label_of_stems[found])
+            first = int(labels.sense[labels.sense_start[label]])
             several = labels.sense_start[label + 1] - labels.sense_start[label] > 1
     return first, several
 
@@ -165,7 +165,7 @@ def _longest(labels: Labels, facts: Int32s, codes: Int32s, at: int, scratch: Int
 def _dot(matrix: Int8s, one: int, other: int) -> int:
     out = 0
     for d in range(matrix.shape[1]):
-        out += np.int64(matrix[one, d]) * np.int64(matrix[other, d])
+        out += int(matrix[one, d]) * int(matrix[other, d])
     return out
 
 
@@ -179,20 +179,20 @@ def _is_alike(matrix: Int8s, choice: Choice, joined: int, first: int, second: in
 
 
 @kernel
-def _choose(senses: Senses, choice: Choice, entry: int, context: Int64s, others: int) -> tuple[int, float]:
+def _choose(senses: Senses, choice: Choice, entry: int, context: Int32s, others: int) -> tuple[int, float]:
     """Return the row of the sense that is meant, and how near it is, as `context.choose` does."""
     begin, end = senses.start[entry], senses.start[entry + 1]
     if not senses.has_own[entry] and not others:
         return begin, 1.0
     square = 0
     for d in range(len(context)):
-        square += context[d] * context[d]
+        square += int(context[d]) * int(context[d])
     length = sqrt(float(square)) if others else 0.0
     best, score, near = begin, -2.0, 0.0
     for row in range(begin, end):
         product = 0
         for d in range(len(context)):
-            product += np.int64(senses.matrix[row, d]) * context[d]
+            product += int(senses.matrix[row, d]) * int(context[d])
         to_context = float(product) / (choice.scale * length) if length else 0.0
         i = row - begin
         found = senses.near[row] + choice.context * to_context + (choice.first if i == 0 else -choice.later * i)
@@ -254,7 +254,7 @@ def _read_classes(facts: Int32s, queries: Queries, first: int, last: int, classe
 
 @kernel
 def _context(
-    facts: Int32s, vectors: Int8s, codes: Int32s, words: tuple[int, int, int, int], total: Int64s, context: Int64s
+    facts: Int32s, vectors: Int8s, codes: Int32s, words: tuple[int, int, int, int], total: Int32s, context: Int32s
 ) -> int:
     """Set the sum of the vectors of all words of a query but some, and return how many have one.
 
@@ -299,7 +299,7 @@ def read_layers(
     classes, phrases = np.zeros(MOST_WORDS, np.int64), np.zeros((MOST_WORDS, 2), np.int64)
     value, covered = np.zeros(MOST_WORDS, np.int64), np.zeros(MOST_WORDS, np.bool_)
     scratch = np.zeros(MOST_WORDS, np.int32)
-    total, context = np.zeros(size + 1, np.int64), np.zeros(size, np.int64)
+    total, context = np.zeros(size + 1, np.int32), np.zeros(size, np.int32)
     for q in which:
         first, last = queries.start[q], queries.start[q + 1]
         n = last - first
@@ -376,11 +376,11 @@ def read_layers(
                         found.missing[0] += 1
                 elif facts[code, GUESS] != NOTHING:
                     value[i], covered[i] = facts[code, GUESS], True
-        found.count[q] = PENDING if pending else _write(value, covered, phrases, count, n, found.concept, first + q)
+        found.units[q] = PENDING if pending else _write(value, covered, phrases, count, n, found.concept, first + q)
 
 
 @kernel
-def _write(value: Int64s, covered: Bytes, phrases: Int64s, count: int, n: int, concept: Int32s, at: int) -> int:
+def _write(value: Int64s, covered: Bools, phrases: Int64s, count: int, n: int, concept: Int32s, at: int) -> int:
     """Write the concepts of a query's units in order, one at least, and return their number."""
     for p in range(count):
         touched = False

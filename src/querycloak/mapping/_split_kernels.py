@@ -1,4 +1,6 @@
-"""Words of plain queries: what `words.clauses_with_sites` finds, for texts in ASCII without full stops.
+"""Words of plain queries: what `words.clauses_with_sites` finds, for texts in ASCII without web addresses.
+
+A full stop is plain after a word and before a blank; with others a piece may be an address, or a number.
 
 .. code-block:: text
 
@@ -21,7 +23,8 @@ Bytes = npt.NDArray[np.uint8]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
-BLANK, LETTER, CAPITAL, MARK, AND, APOSTROPHE, MINUS, COMMA, ODD = range(9)
+BLANK, LETTER, CAPITAL, MARK, AND, APOSTROPHE, MINUS, COMMA, DOT, ODD = range(10)
+SENTENCE = 4  # letters of the shortest word after which a full stop ends a clause
 
 
 def kinds() -> Bytes:
@@ -36,7 +39,7 @@ def kinds() -> Bytes:
         ("'", APOSTROPHE),
         ("-", MINUS),
         (",", COMMA),
-        (".", ODD),
+        (".", DOT),
     ):
         out[list(text.encode())] = kind
     return out
@@ -45,6 +48,15 @@ def kinds() -> Bytes:
 @kernel
 def _is_word(kind: int) -> bool:
     return kind in (LETTER, CAPITAL)
+
+
+@kernel
+def _plain_before(data: Bytes, kind: Bytes, begin: int, at: int) -> int:
+    """Return how many letters and digits, and nothing else, stand between a blank and a place; -1 where others do."""
+    i = at
+    while i > begin and _is_word(kind[data[i - 1]]):
+        i -= 1
+    return at - i if i == begin or data[i - 1] == 32 else -1
 
 
 @kernel
@@ -113,6 +125,11 @@ def split_queries(
             elif k == MINUS:
                 if (at == begin or data[at - 1] <= 32) and at + 1 < end and _is_word(kind[data[at + 1]]):
                     plain = False  # a word that is left out
+            elif k == DOT:
+                length = _plain_before(data, kind, begin, at)
+                plain = length >= 0 and (at + 1 == end or data[at + 1] == 32)
+                if length >= SENTENCE:
+                    ends[count - 1] = 1
             elif k == ODD:
                 plain = False
             at += 1

@@ -88,21 +88,20 @@ class BulkReader:
         split = split_texts(texts)
         queries = self._queries(split)
         found = self._found(queries)
-        which = np.setdiff1d(np.arange(len(texts)), split.odd)
+        which = np.delete(np.arange(len(texts)), split.odd)
         while len(which):
             found.missing[:] = 0
             kernels.read_layers(
                 which, queries, self._words.facts, self._vectors, self._names, self._labels, self._senses.arrays,
                 self._choice, found,
             )  # fmt: skip
-            which = which[found.count[which] == kernels.PENDING]
+            which = which[found.units[which] == kernels.PENDING]
             self._learn(queries, found)
         return self._packed(texts, split, queries, found)
 
     def _queries(self, split: SplitTexts) -> Queries:
         code = self._words.code(split.words, split.spans)
-        new = np.unique(code)
-        self._learn_words(new[self._words.facts[new, kernels.LETTER] == 0])
+        self._learn_words(np.unique(code[self._words.facts[code, kernels.LETTER] == 0]))
         pair = np.flatnonzero(split.ends == 0)  # the next word is of the same clause
         spans = np.stack([split.spans[pair, 0], split.spans[pair + 1, 1]], axis=1)
         joined = np.full(len(code), -1, np.int32)
@@ -146,7 +145,7 @@ class BulkReader:
     def _found(self, queries: Queries) -> Found:
         n, words = len(queries.start) - 1, len(queries.code)
         return Found(
-            count=np.zeros(n, np.int32),
+            units=np.zeros(n, np.int32),
             concept=np.zeros(words + n, np.int32),
             missing=np.zeros(3, np.int32),
             guess=np.zeros(words, np.int32),
@@ -159,11 +158,13 @@ class BulkReader:
         odd = {q: concepts_in(self._reader.read(texts[q])) for q in split.odd.tolist()}
         self.left += len(odd)
         first = queries.start[:-1] + np.arange(len(texts))
-        count = found.count.astype(np.int64)
+        count = found.units.astype(np.int64)
         count[split.odd] = [len(concepts) for concepts in odd.values()]
         begin = np.cumsum(count) - count
         at = np.repeat(first - begin, count) + np.arange(count.sum())
-        from_reference = np.isin(np.repeat(np.arange(len(texts)), count), split.odd) if odd else np.zeros(len(at), bool)
+        is_odd = np.zeros(len(texts), np.bool_)
+        is_odd[split.odd] = True
+        from_reference = np.repeat(is_odd, count)
         at[from_reference] = 0
         concept = found.concept[at]
         concept[from_reference] = [c for concepts in odd.values() for c in concepts]

@@ -15,7 +15,7 @@ from querycloak.mapping.context import BY_STEM, FOREIGN, NEAREST, RARE, WEIGHTS
 from querycloak.mapping.layer_arrays import Senses
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.lexicon import Candidates
@@ -61,14 +61,15 @@ class KnownSenses:
         count = np.array([len(candidates.senses) for candidates in found], np.int64)
         sense = np.array([sense for candidates in found for sense in candidates.senses], np.int32)
         label = np.repeat(np.arange(len(found)), count)
-        without = [self._words.find(candidates.words) for candidates in found]
+        without = self._words.find([word for candidates in found for word in candidates.words])
+        without_start = _starts([len(candidates.words) for candidates in found])
         sums = np.zeros((len(sense), vectors.shape[1]))
         weights = np.array(list(WEIGHTS.values()), np.int64)
-        sum_neighbourhoods(self._labels, sense, label, _starts(without), _flat(without), weights, NEAREST, sums)
+        sum_neighbourhoods(self._labels, sense, label, without_start, without, weights, NEAREST, sums)
         matrix = quantised(sums)
         own = [codes[codes < len(vectors)] for codes in labels]
         near = np.zeros(len(sense))
-        near_own(matrix, label, _starts(own), _flat(own), vectors, SCALE, near)
+        near_own(matrix, label, _starts(map(len, own)), _flat(own), vectors, SCALE, near)
         foreign = [_foreign(codes, candidates, len(vectors)) for codes, candidates in zip(labels, found, strict=True)]
         for number, codes in enumerate(labels):
             if len(codes) > 1:
@@ -81,7 +82,7 @@ class KnownSenses:
             near=np.concatenate([old.near, near]),
             has_own=np.concatenate([old.has_own, np.array([len(rows) > 0 for rows in own], np.uint8)]),
             foreign=np.concatenate([old.foreign, np.array(foreign, np.float64)]),
-            span=sequences_of(_flat(self._spans), _starts(self._spans)),
+            span=sequences_of(_flat(self._spans), _starts(map(len, self._spans))),
             span_entry=np.array(self._span_entry, np.int32),
         )
         return np.arange(first, first + len(found), dtype=np.int32)
@@ -94,8 +95,8 @@ def _foreign(codes: Int32s, candidates: Candidates, rows: int) -> float:
     return FOREIGN if codes[0] < min(RARE, rows) else _NEVER
 
 
-def _starts(rows: Sequence[Int32s]) -> Int64s:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum([len(row) for row in rows], dtype=np.int64)])
+def _starts(lengths: Iterable[int]) -> Int64s:
+    return np.cumsum([0, *lengths], dtype=np.int64)
 
 
 def _flat(rows: Sequence[Int32s]) -> Int32s:

@@ -1,4 +1,4 @@
-"""What the layers look things up in, as arrays of codes for the kernels: made once, from the tables of the reference."""
+"""What the layers look things up in, as arrays of codes for the kernels: made once from the reference's tables."""
 
 from __future__ import annotations
 

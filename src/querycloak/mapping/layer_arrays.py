@@ -99,8 +99,8 @@ class Queries(NamedTuple):
 class Found(NamedTuple):
     """To be filled."""
 
-    count: Int32s
-    """int32[queries]: units, PENDING = something is missing"""
+    units: Int32s
+    """int32[queries]: how many, PENDING = something is missing"""
     concept: Int32s
     """int32[words + queries]: those of query q from start[q] + q on"""
     missing: Int32s

@@ -194,7 +194,7 @@ class LayerTables:
         return self._guesses[word]
 
     def guess_or_doubt(self, word: Word) -> tuple[int, str] | None:
-        """Return what a word that nothing names is probably about; if need be, the label that its use speaks against."""
+        """Return what a word that nothing names is probably about; at worst the label that its use speaks against."""
         guess = self.guess(word.text)
         if guess is None and word.concept != NO_CODE:
             return self.of_concept(word.concept), "doubtful"

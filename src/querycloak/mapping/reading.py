@@ -5,6 +5,7 @@ A reader is small to send to another process: what is embedded is loaded there a
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from querycloak.logs.query_log import NO_CODE
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.mapping.bulk import BulkReader
     from querycloak.mapping.layer_tables import LayerTables
     from querycloak.mapping.lexicon import Lexicon
 
@@ -37,6 +39,10 @@ class Reader(Protocol):
     def lexicon(self) -> Lexicon:
         """The labels that words are looked up in."""
 
+    @property
+    def bulk(self) -> BulkReader | None:
+        """What reads many queries faster, with the same answers; None where there is no such thing."""
+
     def read(self, text: str) -> list[ReadClause]:
         """Return the clauses of a query with their units."""
 
@@ -46,6 +52,7 @@ class WordReader:
 
     def __init__(self, lexicon: Lexicon, mapping: str) -> None:
         self.lexicon = lexicon
+        self.bulk = None
         self._mapping = mapping
 
     def read(self, text: str) -> list[ReadClause]:
@@ -72,6 +79,13 @@ class LayerReader:
         """Return the clauses of a query with their units."""
         read = _with_phrases(clauses_with_sites(text), self.lexicon)
         return [ReadClause(c, units) for c, units in zip(read, find_units(read, self.tables), strict=True)]
+
+    @cached_property
+    def bulk(self) -> BulkReader | None:
+        """What reads many queries faster; it knows our vectors alone."""
+        from querycloak.mapping.bulk import BulkReader
+
+        return None if self.tables.own_vectors else BulkReader(self)
 
     def __getstate__(self) -> tuple[str, str | None, bool]:
         return self._setup
