@@ -4,7 +4,8 @@ A query is a row of word codes. What is known of a word is a row of `facts`, wit
 
 ==============  =====================================================================================
 LETTER          class, 1 + its place in `LETTERS`; 0 = nothing is known of the word yet
-FLAGS           STOP: stop word; CONCEPT: has a concept by itself; NAME: is read as somebody's name
+FLAGS           STOP: stop word; CONCEPT: has a concept by itself; NAME: is read as somebody's name;
+                BEGINS, FOLLOWS: its stem is the first, or the second, of a label of several words
 ROW             row of its vector, -1 = it has none, or is a stop word
 STEM            code of its stem, -1 = of no label
 SINGULAR        codes of up to three singular forms, -1 = none
@@ -27,10 +28,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.jit import kernel, wraps_around
+from querycloak.arrays.jit import inlined_kernel, lean_kernel, wraps_around
 
 if TYPE_CHECKING:
-    from querycloak.mapping.layer_arrays import Choice, Found, Labels, Names, Queries, Senses, Sequences
+    from querycloak.mapping.layer_arrays import Choice, Found, Labels, Names, Queries, Room, Senses, Sequences
 
 Bools = npt.NDArray[np.bool_]
 Int8s = npt.NDArray[np.int8]
@@ -42,46 +43,51 @@ D, R, A, C, G, N, V, S = range(1, 9)
 LETTER, FLAGS, ROW, STEM, SINGULAR, SENSE, GUESS, ENTRY, BRANDS, OWN = 0, 1, 2, 3, 4, 7, 8, 9, 10, 11
 FACTS = 12
 SINGULARS = 3
-STOP, CONCEPT, NAME = 1, 2, 4
+STOP, CONCEPT, NAME, BEGINS, FOLLOWS = 1, 2, 4, 8, 16
 NOTHING, UNKNOWN, ASKED = -2, -3, -4
 NO_CODE = -1
 PENDING = -1
 MOST_WORDS = 64
 ALWAYS, ALONE = 0, 1
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
+ROWS = (1 << 32) - 1  # bits of a slot that are the number of its row
+TAG = ~ROWS & ((1 << 63) - 1)  # the others are those of its hash
 
 
-@kernel
+@inlined_kernel
 @wraps_around
-def _slot(codes: Int32s, begin: int, end: int) -> np.uint64:
+def _hash(codes: Int32s, begin: int, end: int) -> int:
+    """Hash a row of codes: 63 bits, the lower ones for the slot, the upper ones as a tag."""
     h = np.uint64(end - begin)
     for i in range(begin, end):
         h = (h ^ np.uint64(np.int64(codes[i]) + 1)) * FACTOR
         h ^= h >> np.uint64(29)
-    return h
+    return np.int64(h >> np.uint64(1))  # type: ignore[return-value] # to the compiler it is one
 
 
-@kernel
+@lean_kernel
 def fill_sequences(sequences: Sequences) -> None:
     """Put all rows into the slots, which are -1; of equal rows the first is found."""
     mask = len(sequences.slots) - 1
     for row in range(len(sequences.start) - 1):
-        slot = np.int64(_slot(sequences.code, sequences.start[row], sequences.start[row + 1]) & np.uint64(mask))
+        h = _hash(sequences.code, sequences.start[row], sequences.start[row + 1])
+        slot = h & mask
         while sequences.slots[slot] >= 0:
             slot = (slot + 1) & mask
-        sequences.slots[slot] = row
+        sequences.slots[slot] = (h & TAG) | row
 
 
-@kernel
+@inlined_kernel
 def _find(sequences: Sequences, codes: Int32s, begin: int, end: int) -> int:
     """Return the number of a row of codes, or -1."""
     mask = len(sequences.slots) - 1
-    slot = np.int64(_slot(codes, begin, end) & np.uint64(mask))
+    h = _hash(codes, begin, end)
+    slot = h & mask
     while sequences.slots[slot] >= 0:
-        row = sequences.slots[slot]
-        first = sequences.start[row]
-        if sequences.start[row + 1] - first == end - begin:
-            same = True
+        if (sequences.slots[slot] ^ h) & TAG == 0:
+            row = sequences.slots[slot] & ROWS
+            first = sequences.start[row]
+            same = sequences.start[row + 1] - first == end - begin
             for i in range(end - begin):
                 same = same and sequences.code[first + i] == codes[begin + i]
             if same:
@@ -90,7 +96,7 @@ def _find(sequences: Sequences, codes: Int32s, begin: int, end: int) -> int:
     return -1
 
 
-@kernel
+@inlined_kernel
 def _is_meant(names: Names, brand: int, codes: Int32s, words: tuple[int, int, int, int]) -> bool:
     """Tell whether a brand is meant; words = first and end of the query, start and end of the name."""
     first, last, start, end = words
@@ -104,7 +110,7 @@ def _is_meant(names: Names, brand: int, codes: Int32s, words: tuple[int, int, in
     return False
 
 
-@kernel
+@inlined_kernel
 def _name(names: Names, facts: Int32s, codes: Int32s, words: tuple[int, int, int, int]) -> tuple[int, int]:
     """Return the length and concept of the longest name or own label; words = query, start, and end of the clause."""
     first, last, at, end = words
@@ -123,7 +129,7 @@ def _name(names: Names, facts: Int32s, codes: Int32s, words: tuple[int, int, int
     return length, concept
 
 
-@kernel
+@inlined_kernel
 def _first_sense(labels: Labels, facts: Int32s, codes: Int32s, at: int, end: int, scratch: Int32s) -> tuple[int, bool]:
     """Return the first sense of a label of several words, -1 where it is none, and whether it has several."""
     n = end - at
@@ -153,15 +159,17 @@ def _first_sense(labels: Labels, facts: Int32s, codes: Int32s, at: int, end: int
     return first, several
 
 
-@kernel
+@inlined_kernel
 def _longest(labels: Labels, facts: Int32s, codes: Int32s, at: int, scratch: Int32s) -> int:
     """Return the words of the longest label that begins with the stems of two words, 1 where there is none."""
+    if not (facts[codes[at], FLAGS] & BEGINS and facts[codes[at + 1], FLAGS] & FOLLOWS):
+        return 1
     scratch[0], scratch[1] = facts[codes[at], STEM], facts[codes[at + 1], STEM]
     found = _find(labels.starts, scratch, 0, 2)
     return int(labels.longest[found]) if found >= 0 else 1
 
 
-@kernel
+@inlined_kernel
 def _dot(matrix: Int8s, one: int, other: int) -> int:
     out = 0
     for d in range(matrix.shape[1]):
@@ -169,7 +177,7 @@ def _dot(matrix: Int8s, one: int, other: int) -> int:
     return out
 
 
-@kernel
+@inlined_kernel
 def _is_alike(matrix: Int8s, choice: Choice, joined: int, first: int, second: int) -> bool:
     """Tell whether a joined word is near to one of its parts."""
     square = choice.scale * choice.scale
@@ -178,7 +186,7 @@ def _is_alike(matrix: Int8s, choice: Choice, joined: int, first: int, second: in
     return max(one, other) >= choice.alike
 
 
-@kernel
+@inlined_kernel
 def _choose(senses: Senses, choice: Choice, entry: int, context: Int32s, others: int) -> tuple[int, float]:
     """Return the row of the sense that is meant, and how near it is, as `context.choose` does."""
     begin, end = senses.start[entry], senses.start[entry + 1]
@@ -201,7 +209,7 @@ def _choose(senses: Senses, choice: Choice, entry: int, context: Int32s, others:
     return best, near
 
 
-@kernel
+@inlined_kernel
 def _correct(facts: Int32s, queries: Queries, begin: int, end: int, classes: Int64s, first: int) -> None:
     """Set the classes of a clause, corrected by their neighbours."""
     for i in range(begin, end):
@@ -214,7 +222,7 @@ def _correct(facts: Int32s, queries: Queries, begin: int, end: int, classes: Int
         classes[last] = N
 
 
-@kernel
+@inlined_kernel
 def _phrases(classes: Int64s, begin: int, end: int, phrases: Int64s, count: int) -> int:
     """Add the noun phrases of a clause to phrases int64[*, 2], and return how many there are now."""
     i = begin
@@ -234,7 +242,7 @@ def _phrases(classes: Int64s, begin: int, end: int, phrases: Int64s, count: int)
     return count
 
 
-@kernel
+@inlined_kernel
 def _read_classes(facts: Int32s, queries: Queries, first: int, last: int, classes: Int64s, phrases: Int64s) -> int:
     """Set the classes and noun phrases of a query, and return the number of phrases."""
     count, begin = 0, first
@@ -252,7 +260,7 @@ def _read_classes(facts: Int32s, queries: Queries, first: int, last: int, classe
     return count
 
 
-@kernel
+@inlined_kernel
 def _context(
     facts: Int32s, vectors: Int8s, codes: Int32s, words: tuple[int, int, int, int], total: Int32s, context: Int32s
 ) -> int:
@@ -263,7 +271,8 @@ def _context(
     first, last, start, end = words
     size = vectors.shape[1]
     if total[size] < 0:
-        total[:] = 0
+        for d in range(size + 1):
+            total[d] = 0
         for i in range(first, last):
             row = facts[codes[i], ROW]
             if row >= 0:
@@ -282,7 +291,7 @@ def _context(
     return int(others)
 
 
-@kernel
+@lean_kernel
 def read_layers(
     which: Int64s,
     queries: Queries,
@@ -293,19 +302,18 @@ def read_layers(
     senses: Senses,
     choice: Choice,
     found: Found,
+    room: Room,
 ) -> None:
     """Find the units of some queries, by number; `found` is filled for these."""
     codes, size = queries.code, vectors.shape[1]
-    classes, phrases = np.zeros(MOST_WORDS, np.int64), np.zeros((MOST_WORDS, 2), np.int64)
-    value, covered = np.zeros(MOST_WORDS, np.int64), np.zeros(MOST_WORDS, np.bool_)
-    scratch = np.zeros(MOST_WORDS, np.int32)
-    total, context = np.zeros(size + 1, np.int32), np.zeros(size, np.int32)
-    for q in which:
+    classes, phrases, value, covered, scratch, total, context = room
+    for w in range(len(which)):
+        q = which[w]
         first, last = queries.start[q], queries.start[q + 1]
         n = last - first
         count = _read_classes(facts, queries, first, last, classes, phrases)
-        value[:n] = NOTHING
-        covered[:n] = False
+        for i in range(n):
+            value[i], covered[i] = NOTHING, False
         total[size] = -1
         pending = False
         at, end = first, first
@@ -361,7 +369,8 @@ def read_layers(
                         length, concept = 1, int(senses.concept[row])
             if length:
                 value[at - first] = concept
-                covered[at - first : at - first + length] = True
+                for i in range(at - first, at - first + length):
+                    covered[i] = True
             at += max(length, 1)
         if choice.guesses:
             for i in range(n):
@@ -379,7 +388,7 @@ def read_layers(
         found.units[q] = PENDING if pending else _write(value, covered, phrases, count, n, found.concept, first + q)
 
 
-@kernel
+@inlined_kernel
 def _write(value: Int64s, covered: Bools, phrases: Int64s, count: int, n: int, concept: Int32s, at: int) -> int:
     """Write the concepts of a query's units in order, one at least, and return their number."""
     for p in range(count):

@@ -8,12 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.jit import kernel
+from querycloak.arrays.jit import inlined_kernel, lean_kernel
 
 Int8s = npt.NDArray[np.int8]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Without = tuple[Int32s, int, int]
+"""Rows that are left out: an array, and first and end of them there."""
 
 
 class LabelRows(NamedTuple):
@@ -27,15 +29,15 @@ class LabelRows(NamedTuple):
     matrix: Int8s
 
 
-@kernel
-def _add(labels: LabelRows, concept: int, without: Int32s, total: Int64s) -> int:
+@inlined_kernel
+def _add(labels: LabelRows, concept: int, without: Without, total: Int64s) -> int:
     """Add the vectors of a concept's words, but some, and return how many these were."""
     count = 0
     for k in range(labels.start[concept], labels.start[concept + 1]):
         row = labels.row[k]
         left_out = False
-        for w in range(len(without)):
-            left_out = left_out or without[w] == row
+        for w in range(without[1], without[2]):
+            left_out = left_out or without[0][w] == row
         if not left_out:
             count += 1
             for d in range(len(total)):
@@ -43,8 +45,8 @@ def _add(labels: LabelRows, concept: int, without: Int32s, total: Int64s) -> int
     return count
 
 
-@kernel
-def _add_children(labels: LabelRows, concept: int, most: int, but: int, without: Int32s, total: Int64s) -> int:
+@inlined_kernel
+def _add_children(labels: LabelRows, concept: int, most: int, but: int, without: Without, total: Int64s) -> int:
     """Add the vectors of the first children of a concept; `but` is none of them, and does not count."""
     count, seen = 0, 0
     child, end = concept + 1, concept + labels.size[concept]
@@ -56,7 +58,7 @@ def _add_children(labels: LabelRows, concept: int, most: int, but: int, without:
     return count
 
 
-@kernel
+@lean_kernel
 def sum_neighbourhoods(
     labels: LabelRows,
     sense: Int32s,
@@ -65,21 +67,22 @@ def sum_neighbourhoods(
     without: Int32s,
     weights: Int64s,
     nearest: int,
+    total: Int64s,
     out: Floats,
 ) -> None:
     """Fill out float64[n, dimensions], zeros, with the neighbourhood of each sense.
 
     sense i is of label number label[i], whose words have the rows without[without_start[l] : without_start[l + 1]].
-    weights: of itself, above, two above, below, beside.
+    weights: of itself, above, two above, below, beside. total int64[dimensions]: room.
     """
-    total = np.zeros(out.shape[1], np.int64)
     for i in range(len(sense)):
         concept = int(sense[i])
-        rows = without[without_start[label[i]] : without_start[label[i] + 1]]
+        rows = (without, without_start[label[i]], without_start[label[i] + 1])
         parent = int(labels.parent[concept])
         higher = int(labels.parent[parent]) if parent >= 0 else -1
         for group in range(5):
-            total[:] = 0
+            for d in range(len(total)):
+                total[d] = 0
             count = 0
             if group == 0:
                 count = _add(labels, concept, rows, total)
@@ -96,17 +99,24 @@ def sum_neighbourhoods(
                     out[i, d] += total[d] * weights[group] / count
 
 
-@kernel
+@lean_kernel
 def near_own(
-    neighbourhood: Int8s, label: Int64s, own_start: Int64s, own: Int32s, matrix: Int8s, scale: int, out: Floats
+    neighbourhood: Int8s,
+    label: Int64s,
+    own_start: Int64s,
+    own: Int32s,
+    matrix: Int8s,
+    scale: int,
+    total: Int64s,
+    out: Floats,
 ) -> None:
     """Fill out float64[n] with the cosine of each neighbourhood and the words of its label, 0 where these have none.
 
-    The words of label l have the rows own[own_start[l] : own_start[l + 1]].
+    The words of label l have the rows own[own_start[l] : own_start[l + 1]]. total int64[dimensions]: room.
     """
-    total = np.zeros(matrix.shape[1], np.int64)
     for i in range(len(label)):
-        total[:] = 0
+        for d in range(len(total)):
+            total[d] = 0
         for k in range(own_start[label[i]], own_start[label[i] + 1]):
             for d in range(len(total)):
                 total[d] += matrix[own[k], d]

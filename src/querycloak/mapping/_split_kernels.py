@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.jit import kernel
+from querycloak.arrays.jit import inlined_kernel, lean_kernel
 
 Bytes = npt.NDArray[np.uint8]
 Int32s = npt.NDArray[np.int32]
@@ -45,12 +45,12 @@ def kinds() -> Bytes:
     return out
 
 
-@kernel
+@inlined_kernel
 def _is_word(kind: int) -> bool:
     return kind in (LETTER, CAPITAL)
 
 
-@kernel
+@inlined_kernel
 def _plain_before(data: Bytes, kind: Bytes, begin: int, at: int) -> int:
     """Return how many letters and digits, and nothing else, stand between a blank and a place; -1 where others do."""
     i = at
@@ -59,7 +59,7 @@ def _plain_before(data: Bytes, kind: Bytes, begin: int, at: int) -> int:
     return at - i if i == begin or data[i - 1] == 32 else -1
 
 
-@kernel
+@lean_kernel
 def split_queries(
     data: Bytes,
     offset: Int64s,

@@ -24,7 +24,7 @@ from querycloak.mapping import _layer_kernels as kernels
 from querycloak.mapping.bulk_senses import KnownSenses
 from querycloak.mapping.bulk_tables import choice_of, labels_of, names_of
 from querycloak.mapping.bulk_words import CodedWords, spans_of, split_texts
-from querycloak.mapping.layer_arrays import Found, Queries
+from querycloak.mapping.layer_arrays import Found, Queries, Room
 from querycloak.mapping.layer_tables import LEAST_JOINED
 from querycloak.mapping.reading import concepts_in
 from querycloak.mapping.stopwords import STOP_WORDS
@@ -64,6 +64,11 @@ class BulkReader:
         self._names = names_of(tables, self._words)
         self._senses = KnownSenses(load_wordnet(), self._labels.concept, self._words, self._vectors)
         self._choice = choice_of(tables)
+        self._room = Room.of(kernels.MOST_WORDS, self._vectors.shape[1])
+        self._starts = np.zeros((len(self._words.facts) + 1, 2), np.bool_)  # the last row: of no label
+        first = self._labels.starts.start[:-1]
+        self._starts[self._labels.starts.code[first], 0] = True
+        self._starts[self._labels.starts.code[first + 1], 1] = True
         self._read_senses()
 
     def _read_senses(self) -> None:
@@ -93,7 +98,7 @@ class BulkReader:
             found.missing[:] = 0
             kernels.read_layers(
                 which, queries, self._words.facts, self._vectors, self._names, self._labels, self._senses.arrays,
-                self._choice, found,
+                self._choice, found, self._room,
             )  # fmt: skip
             which = which[found.units[which] == kernels.PENDING]
             self._learn(queries, found)
@@ -122,7 +127,9 @@ class BulkReader:
         facts[codes, kernels.FLAGS] = stop * kernels.STOP + concept * kernels.CONCEPT + name * kernels.NAME
         closed = np.array([text in STOP_WORDS for text in texts], np.bool_)
         facts[codes, kernels.ROW] = np.where((codes < len(self._vectors)) & ~closed, codes, -1)
-        facts[codes, kernels.STEM] = self._words.find([word.stem for word in words])
+        facts[codes, kernels.STEM] = stem = self._words.find([word.stem for word in words])
+        begins, follows = self._starts[np.minimum(stem, len(self._starts) - 1)].T
+        facts[codes, kernels.FLAGS] |= begins * kernels.BEGINS + follows * kernels.FOLLOWS
         for at in range(kernels.SINGULARS):
             some = [i for i, word in enumerate(words) if len(word.singulars) > at]
             facts[codes[some], kernels.SINGULAR + at] = self._words.find([words[i].singulars[at] for i in some])

@@ -64,12 +64,13 @@ class KnownSenses:
         without = self._words.find([word for candidates in found for word in candidates.words])
         without_start = _starts([len(candidates.words) for candidates in found])
         sums = np.zeros((len(sense), vectors.shape[1]))
+        room = np.zeros(vectors.shape[1], np.int64)
         weights = np.array(list(WEIGHTS.values()), np.int64)
-        sum_neighbourhoods(self._labels, sense, label, without_start, without, weights, NEAREST, sums)
+        sum_neighbourhoods(self._labels, sense, label, without_start, without, weights, NEAREST, room, sums)
         matrix = quantised(sums)
         own = [codes[codes < len(vectors)] for codes in labels]
         near = np.zeros(len(sense))
-        near_own(matrix, label, _starts(map(len, own)), _flat(own), vectors, SCALE, near)
+        near_own(matrix, label, _starts(map(len, own)), _flat(own), vectors, SCALE, room, near)
         foreign = [_foreign(codes, candidates, len(vectors)) for codes, candidates in zip(labels, found, strict=True)]
         for number, codes in enumerate(labels):
             if len(codes) > 1:

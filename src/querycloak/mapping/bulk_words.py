@@ -96,7 +96,7 @@ def spans_of(texts: Sequence[str]) -> tuple[Bytes, Int32s]:
 def sequences_of(code: Int32s, start: Int64s) -> Sequences:
     """Return rows of codes that can be found."""
     size = 1 << max(4, int(2 * len(start)).bit_length())
-    found = Sequences(np.full(size, -1, np.int32), start.astype(np.int64), code.astype(np.int32))
+    found = Sequences(np.full(size, -1, np.int64), start.astype(np.int64), code.astype(np.int32))
     fill_sequences(found)
     return found
 

@@ -13,14 +13,14 @@ Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-__all__ = ["Choice", "Found", "Labels", "Names", "Queries", "Senses", "Sequences"]
+__all__ = ["Choice", "Found", "Labels", "Names", "Queries", "Room", "Senses", "Sequences"]
 
 
 class Sequences(NamedTuple):
     """Rows of codes, found by an open hash."""
 
-    slots: Int32s
-    """int32[power of 2]: numbers of rows, -1 = free"""
+    slots: Int64s
+    """int64[power of 2]: numbers of rows and parts of their hashes, -1 = free"""
     start: Int64s
     code: Int32s
 
@@ -109,3 +109,30 @@ class Found(NamedTuple):
     word: Int32s
     label: Int32s
     """int32[words, 2]: first word, words"""
+
+
+class Room(NamedTuple):
+    """Room for one query."""
+
+    classes: Int64s
+    phrases: Int64s
+    value: Int64s
+    """int64[words]: concept of the unit that begins at a word, NOTHING = none does"""
+    covered: npt.NDArray[np.bool_]
+    codes: Int32s
+    total: Int32s
+    """int32[dimensions + 1]: the sum of the vectors of all words, and how many have one"""
+    context: Int32s
+
+    @classmethod
+    def of(cls, words: int, dimensions: int) -> Room:
+        """Return room for queries of so many words."""
+        return cls(
+            np.zeros(words, np.int64),
+            np.zeros((words, 2), np.int64),
+            np.zeros(words, np.int64),
+            np.zeros(words, np.bool_),
+            np.zeros(words, np.int32),
+            np.zeros(dimensions + 1, np.int32),
+            np.zeros(dimensions, np.int32),
+        )
