@@ -18,16 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.vocabulary import ByteCodes
+from querycloak.knowledge.lines import Lines
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping import _layer_kernels as kernels
 from querycloak.mapping.bulk_senses import KnownSenses
 from querycloak.mapping.bulk_tables import choice_of, labels_of, names_of
-from querycloak.mapping.bulk_words import CodedWords, spans_of, split_texts
+from querycloak.mapping.bulk_words import CodedWords, split_texts
 from querycloak.mapping.layer_arrays import Found, Queries, Room
 from querycloak.mapping.layer_tables import LEAST_JOINED
 from querycloak.mapping.reading import concepts_in
 from querycloak.mapping.stopwords import STOP_WORDS
+from querycloak.mapping.word_table import NOT_THERE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,7 +61,8 @@ class BulkReader:
         tables = self._reader.tables
         self._vectors = np.ascontiguousarray(tables.vectors.matrix)
         self._words = CodedWords()
-        self._words.code_texts(list(tables.vectors.words))  # first: the code of such a word is its row
+        self._words.code_lines(Lines.of(tables.vectors.words).column)  # first: the code of such a word is its row
+        tables.lexicon.unpack()
         self._labels = labels_of(tables, self._words)
         self._names = names_of(tables, self._words)
         self._senses = KnownSenses(load_wordnet(), self._labels.concept, self._words, self._vectors)
@@ -73,18 +76,16 @@ class BulkReader:
 
     def _read_senses(self) -> None:
         """Note the senses of the word table, and which joined words have one."""
-        tables = self._reader.tables
-        row = tables.vectors.words
-        found = list(tables.table.sense.items())
-        at = np.array([row[word] for word, _ in found], np.int64)
-        self._words.facts[at, kernels.SENSE] = [sense for _, sense in found]
-        joined = [(word, sense) for word, sense in found if sense != NO_CODE and len(word) >= LEAST_JOINED]
+        sense, known = self._reader.tables.table.sense_of_row, self._words.codes
+        self._words.facts[: len(sense), kernels.SENSE] = sense
+        end = known.ends[1 : len(sense) + 1]
+        spans = np.stack([np.append(0, end[:-1]), end], axis=1).astype(np.int32)
+        row = np.flatnonzero((sense != NO_CODE) & (sense != NOT_THERE) & (np.diff(spans, axis=1)[:, 0] >= LEAST_JOINED))
         self._joined = ByteCodes()
-        data, spans = spans_of([word for word, _ in joined])
-        code = np.full(len(spans), -1, np.int32)
-        self._joined.code(data, spans, 0, np.arange(len(spans), dtype=np.int32), code)
-        self._joined_row = np.array([row[word] for word, _ in joined] + [-1], np.int32)
-        self._joined_sense = np.array([sense for _, sense in joined] + [NO_CODE], np.int32)
+        code = np.full(len(row), -1, np.int32)
+        self._joined.code(known.texts, spans[row], 0, np.arange(len(row), dtype=np.int32), code)
+        self._joined_row = np.append(row, -1).astype(np.int32)
+        self._joined_sense = np.append(sense[row], NO_CODE).astype(np.int32)
 
     def read(self, texts: pl.Series) -> Block:
         """Return the number of units of each query, and the concepts of all units."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from querycloak.mapping.stopwords import STOP_WORDS
 from querycloak.mapping.words import label_text
 
 if TYPE_CHECKING:
+    from querycloak.knowledge.lines import LabelLists
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.layer_tables import LayerTables
 
@@ -80,23 +81,21 @@ def labels_of(tables: LayerTables, words: CodedWords) -> Labels:
     )
 
 
-def label_rows(taxonomy: Taxonomy, words: CodedWords, vectors: npt.NDArray[np.int8]) -> LabelRows:
+def label_rows(wordnet: Taxonomy, words: CodedWords, vectors: npt.NDArray[np.int8]) -> LabelRows:
     """Return the vectors of the words of each concept's labels; the codes of words with a vector are its rows."""
-    labels = [label for own in taxonomy.labels for label in own]
-    data = np.frombuffer("".join(labels).encode(), np.uint8)
-    size = np.fromiter((len(label.encode()) for label in labels), np.int64, len(labels))
-    split = SplitTexts(data, np.concatenate([np.zeros(1, np.int64), np.cumsum(size)]))
-    owner = np.repeat(np.arange(len(taxonomy)), np.fromiter(map(len, taxonomy.labels), np.int64, len(taxonomy)))
-    odd = [(int(owner[i]), word) for i in split.odd.tolist() for word in label_text(labels[i]).split()]
+    labels = cast("LabelLists", wordnet.labels)
+    data, owner = labels.lines.column, labels.owner
+    split = SplitTexts(data, np.concatenate([[0], np.flatnonzero(data == ord("\n")) + 1, [len(data)]]).astype(np.int64))
+    odd = [(int(owner[i]), word) for i in split.odd.tolist() for word in label_text(labels.lines[i]).split()]
     row = np.concatenate([words.codes.find(split.words, split.spans), words.find([word for _, word in odd])])
     concept = np.concatenate([np.repeat(owner, np.diff(split.start)), np.array([c for c, _ in odd], np.int64)])
     stops = words.find(sorted(STOP_WORDS))
     keep = (row >= 0) & (row < len(vectors)) & ~np.isin(row, stops)
     row, concept = row[keep], concept[keep]
     order = np.argsort(concept, kind="stable")
-    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(concept, minlength=len(taxonomy)))])
+    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(concept, minlength=len(wordnet)))])
     return LabelRows(
-        taxonomy.parent.astype(np.int32), taxonomy.size.astype(np.int32), start, row[order].astype(np.int32), vectors
+        wordnet.parent.astype(np.int32), wordnet.size.astype(np.int32), start, row[order].astype(np.int32), vectors
     )
 
 

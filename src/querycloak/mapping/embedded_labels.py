@@ -120,6 +120,8 @@ class EmbeddedLabels:
 
     def unpack(self) -> None:
         """Turn the tables into dictionaries: 0.1 s, and ten times faster look-ups from then on."""
+        if self._number is not None:
+            return
         column, labels = self.columns, self._labels.all()
         self._number = {text: at for at, text in enumerate(labels)}
         self.concept = dict(zip(labels, self._senses[self._start[:-1]].tolist(), strict=True))

@@ -118,6 +118,11 @@ class Lexicon:
         labels = self._labels
         return columns(labels) if isinstance(labels, LabelIndex) else labels.columns
 
+    def unpack(self) -> None:
+        """Make many look-ups fast, before the first of them."""
+        if not isinstance(self._labels, LabelIndex):
+            self._labels.unpack()
+
     def _make(self, text: str) -> Word:
         tag, in_lexicon = self._tagger.tag(text)
         word = Word(text, tag, word_class(text, tag, in_lexicon))

@@ -24,8 +24,8 @@ __all__ = ["LEAST_BULK", "Block", "block_reader", "map_blocks", "pack_block", "s
 Block = tuple["npt.NDArray[np.int64]", "npt.NDArray[np.int32]"]
 """(units per query, concepts of all units)"""
 
-LEAST_BULK: Final = 20_000
-"""Queries from which on reading in bulk pays: it takes a second to load."""
+LEAST_BULK: Final = 2_000
+"""Queries from which on reading in bulk pays: it takes a second to load, and one by one new words are slow."""
 _WORTH_A_PROCESS: Final = 100_000
 """Queries that one worker should have at least: starting one takes about as long as mapping 50,000."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from querycloak.arrays.jit import JIT_OFF
 from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.layers import Clause, find_units
 from querycloak.mapping.modes import LAYERED, MAPPINGS, Unit, split_mapping
@@ -82,10 +83,10 @@ class LayerReader:
 
     @cached_property
     def bulk(self) -> BulkReader | None:
-        """What reads many queries faster; it knows our vectors alone."""
+        """What reads many queries faster: with kernels, and with our vectors alone."""
         from querycloak.mapping.bulk import BulkReader
 
-        return None if self.tables.own_vectors else BulkReader(self)
+        return None if JIT_OFF or self.tables.own_vectors else BulkReader(self)
 
     def __getstate__(self) -> tuple[str, str | None, bool]:
         return self._setup

@@ -42,13 +42,16 @@ class WordTable:
     """nouns of WordNet; -1 = the word is mostly used for something else"""
     guess: Mapping[str, int]
     topic: Mapping[str, int]
+    sense_of_row: npt.NDArray[np.int32]
+    """int32[n]: `sense` by rows of the vectors, NOT_THERE = no entry"""
 
 
 @cache
 def load_word_table() -> WordTable:
     """Return the embedded table; read once."""
     known = _read("sense", "guess", "topic")
-    return WordTable(*(_look_up(name, known[name]) for name in ("sense", "guess", "topic")))
+    sense, guess, topic = (_look_up(name, column) for name, column in known.items())
+    return WordTable(sense, guess, topic, known["sense"])
 
 
 def _look_up(name: str, column: npt.NDArray[Any]) -> LookUp[int]:
