@@ -116,7 +116,7 @@ def _read(path: Path, *, ours: bool = False) -> WordVectors:
         problem = f"the file has {size:,} bytes and should have {expected:,}: it was cut short or has the wrong shape"
         raise InputError.at(path, problem)
     words = rows_of_lines(text.rstrip(b"\n")) if ours else _words(text, header.words, path)
-    stored: npt.NDArray[Any] = np.memmap(path, kind, "r", start, (header.words, header.dimensions))
+    stored: npt.NDArray[Any] = np.asarray(np.memmap(path, kind, "r", start, (header.words, header.dimensions)))
     if kind == np.float16 and not np.isfinite(stored).all():
         raise InputError.at(path, "a vector has a value that is not a number")
     digest = "" if ours else sha256(path.read_bytes()).hexdigest()

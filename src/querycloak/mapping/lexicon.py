@@ -23,7 +23,7 @@ from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.embedded_labels import columns, embedded_labels
 from querycloak.mapping.label_index import LabelIndex
 from querycloak.mapping.phrases import word_class
-from querycloak.mapping.stems import irregular_nouns, stems_of
+from querycloak.mapping.stems import irregular_nouns, stem_of
 from querycloak.mapping.stopwords import SHORT_WORDS, STOP_WORDS
 from querycloak.mapping.tagger import MAX_WORD, Tagger
 
@@ -140,7 +140,7 @@ class Lexicon:
 
     def stem(self, word: str) -> str:
         """Return the stem of a word."""
-        return stems_of([word])[0]
+        return stem_of(word)
 
     def find(self, words: Sequence[Word]) -> int:
         """Return the concept whose label these words are, or -1."""
