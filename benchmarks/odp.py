@@ -1,14 +1,21 @@
-"""Open Directory dumps of two million lines, generated: lines read in a second, and memory."""
+"""Directories of two million lines, generated: lines read in a second, the first time and from the cache, and memory.
+
+Two dumps of the Open Directory and a table of site and category; a file of one's own can be named: `odp.py FILE…`.
+"""
 
 from __future__ import annotations
 
+import os
 import random
 import resource
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-from querycloak.knowledge.odp import read_content, read_structure
+from querycloak.knowledge.cache import VARIABLE
+from querycloak.knowledge.table import read_directory, read_taxonomy
+from querycloak.logs.compression import open_binary
 
 LINES = 2_000_000
 WORDS = ["animals", "arts", "music", "video", "games", "region", "school", "news", "home", "cars", "birds", "tools"]
@@ -63,34 +70,52 @@ def content(draw, paths):
             ]
 
 
-def write(path, blocks):
-    lines = 2
+def table(draw, paths):
+    yield ["site\tcategory"]
+    for number in range(LINES):
+        yield [f"{draw.choice(WORDS)}{number}.com\t{draw.choice(paths)}"]
+
+
+def write(path, blocks, head="", foot=""):
+    lines = head.count("\n") + foot.count("\n")
     with path.open("w") as file:
-        file.write(HEAD)
+        file.write(head)
         for block in blocks:
             file.write("\n".join(block) + "\n")
             lines += len(block)
             if lines >= LINES:
                 break
-        file.write("</RDF>\n")
-    return lines + 1
+        file.write(foot)
+
+
+def measure(path, read):
+    with open_binary(path) as file:
+        lines = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+    for said in ("first time", "again"):
+        wall, cpu = time.perf_counter(), time.process_time()
+        result = read(path)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+        print(
+            f"{path.name:<18} {said:<10} {lines:,} lines  {wall:.2f} s  {lines / wall:,.0f} lines/s "
+            f"({lines / cpu:,.0f} per CPU second)  peak {peak:.0f} MB  {result}",
+            flush=True,
+        )
 
 
 def main():
     draw = random.Random(1)
-    paths = topics(draw)
     with tempfile.TemporaryDirectory() as folder:
-        for make, read in ((structure, read_structure), (content, read_content)):
-            path = Path(folder) / f"{make.__name__}.rdf.u8"
-            lines = write(path, make(draw, paths))
-            wall, cpu = time.perf_counter(), time.process_time()
-            result = read(path)
-            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-            print(
-                f"{make.__name__:<10} {lines:,} lines  {wall:.2f} s  {lines / wall:,.0f} lines/s "
-                f"({lines / cpu:,.0f} per CPU second)  peak {peak:.0f} MB  {result}"
-            )
+        os.environ[VARIABLE] = str(Path(folder) / "cache")
+        for path in map(Path, sys.argv[1:]):
+            measure(path, read_directory)
+        if sys.argv[1:]:
+            return
+        paths = topics(draw)
+        for make, read in ((structure, read_taxonomy), (content, read_directory), (table, read_directory)):
+            path = Path(folder) / (f"{make.__name__}.tsv" if make is table else f"{make.__name__}.rdf.u8")
+            write(path, make(draw, paths), *(("", "") if make is table else (HEAD, "</RDF>\n")))
+            measure(path, read)
 
 
 if __name__ == "__main__":

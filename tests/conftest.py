@@ -25,6 +25,7 @@ settings.register_profile(
     "faults", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate), report_multiple_bugs=False
 )
 settings.load_profile("querycloak")
+os.environ["QUERYCLOAK_CACHE"] = "off"  # tests read files, and what a run before them kept of one is no test
 
 
 def pytest_runtest_teardown() -> None:

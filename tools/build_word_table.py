@@ -19,6 +19,7 @@ import numpy as np
 from build_vectors import WORD, read_source, reduced
 
 from querycloak.knowledge.brands import ALWAYS, brand_concepts
+from querycloak.knowledge.senses import concepts_of_senses
 from querycloak.knowledge.topic_tree import load_topic_tree, topics_of_concepts
 from querycloak.knowledge.vectors import load_vectors, quantised
 from querycloak.knowledge.wordnet import load_wordnet
@@ -63,6 +64,8 @@ def main() -> None:
             guess[r] = found.concept
         if topic[r] < 0 and found.topic != NO_CODE:
             topic[r] = found.topic
+    guess = of_topic_where_none(np.where(sense < 0, guess, NO_CODE), topic)
+    guess[sense >= 0] = NOT_THERE
     topic = np.where(topic < 0, NOT_THERE, topic).astype(np.int16)
     columns = {"sense": sense, "guess": guess, "topic": topic, **rare_guesses(known, options.source)}
     save: Callable[..., None] = np.savez_compressed  # its own signature takes columns by name for a flag
@@ -82,11 +85,26 @@ def rare_guesses(known: KnownWords, source: Path) -> dict[str, np.ndarray]:
     ]
     found = list(known.guesses(rows[rare], np.full(len(rare), NO_CODE), rare=True))
     kept = [(words[i], g) for i, g in zip(rare, found, strict=True) if g.concept != NO_CODE or g.topic != NO_CODE]
+    concept, topic = np.array([(NOT_THERE if g.concept < 0 else g.concept, g.topic) for _, g in kept], np.int32).T
     return {
         "rare": np.frombuffer("\n".join(word for word, _ in kept).encode(), np.uint8),
-        "rare_guess": np.array([NOT_THERE if g.concept == NO_CODE else g.concept for _, g in kept], np.int32),
-        "rare_topic": np.array([NOT_THERE if g.topic == NO_CODE else g.topic for _, g in kept], np.int16),
+        "rare_guess": of_topic_where_none(concept, topic),
+        "rare_topic": np.where(topic < 0, NOT_THERE, topic).astype(np.int16),
     }
+
+
+def of_topic_where_none(concept: np.ndarray, topic: np.ndarray) -> np.ndarray:
+    """Let a topic speak where no concept is suggested: by its first subtree of WordNet, or that of one above it."""
+    tree = load_topic_tree()
+    first: dict[int, str] = {}
+    for subtree in tree.subtrees():
+        if not subtree.taken_out:
+            first.setdefault(subtree.node, subtree.sense)
+    nodes = range(len(tree.taxonomy))
+    senses = [next((first[a] for a in tree.taxonomy.ancestors(node) if a in first), "") for node in nodes]
+    main = np.append(concepts_of_senses(senses, load_wordnet()), NO_CODE)
+    found = main[np.maximum(topic, NO_CODE)]
+    return np.where((concept == NOT_THERE) & (found >= 0), found, concept).astype(np.int32)
 
 
 def noun_senses(words: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -95,10 +113,7 @@ def noun_senses(words: list[str]) -> tuple[np.ndarray, np.ndarray]:
     senses = Senses(load_wordnet(), vectors)
     out, nearness = np.full(len(words), NOT_THERE, np.int32), np.zeros(len(words))
     for row, text in enumerate(words):
-        word = lexicon.words[text]
-        if word.concept == NO_CODE:
-            continue
-        found = lexicon.candidates([word])
+        found = lexicon.candidates([lexicon.words[text]])
         if not found.senses:
             continue
         best, near = choose(senses.matrix(found.words, found.senses), sum_of(vectors, [text]), None)

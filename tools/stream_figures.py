@@ -1,15 +1,19 @@
-"""Prints the tables of docs/methods/self-adjusting.md: `python tools/stream_figures.py [grid|hold|edges] [records]`.
+"""Prints the tables of docs/methods/self-adjusting.md: `python tools/stream_figures.py [TABLE ...] [records]`.
 
 A generated log over a directory-like tree of depth 13 goes through the stream methods, and each release is attacked and
 measured: `grid` for every k and depth; `hold` for every depth at k = 3, with records held back or not, over a tree so
 small that a category has as many records as one of AOL's; `edges` is the distance in edges per query, next to both of
-its denominators, and the delay, at k = 3 over both trees, without attacks.
+its denominators, and the delay, at k = 3 over both trees, without attacks; `trees` is for a log without categories,
+whose queries are mapped to WordNet or to the topics: how they are shared between top-level categories, and what leaves.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from querycloak.evaluation.workbench import Workbench
 from querycloak.generator.generated_log import generate
@@ -112,8 +116,45 @@ def edges(records: int) -> None:
                 )
 
 
+def trees(records: int) -> None:
+    """Print how a log without categories is shared out by each taxonomy, and what self-adjusting makes of it."""
+    settings = Generate(users=records // 44, queries=records, clicks=False, order="time")
+    log = generate(settings, load_wordnet(), Randomness(seed=1)).log
+    benches = {name: Workbench(log, name) for name in ("wordnet", "topics")}
+    print("| taxonomy | top-level sets | with 1 % or more | as many as if alike | largest | without a category |")
+    print("|---" * 6 + "|", flush=True)
+    for name, bench in benches.items():
+        found = bench.paths("/")
+        top, has = [path[:1] for path in found.paths], found.classified()
+        counts = Counter(top[c] for c in found.code[has].tolist())
+        shares = np.array(list(counts.values())) / has.sum()
+        alike = 1 / (shares**2).sum()
+        wide = (shares >= 0.01).sum()
+        print(f"| {name} | {len(shares)} | {wide} | {alike:.1f} | {shares.max():.1%} | {1 - has.mean():.1%} |")
+    emd = " | ".join(f"EMD in {name}" for name in benches)
+    print(f"\n| taxonomy | texts | left | mean delay | p50 | p99 | {emd} | simple | full | activity |")
+    print("|---" * 11 + "|", flush=True)
+    for name, bench in benches.items():
+        for as_in_paper in (False, True):
+            release = bench.anonymize("self-adjusting", seed=1, as_in_paper=as_in_paper)
+            flow = {s.measure: s.value for s in bench.measure(release, ["stream-flow"])}
+            moved = [
+                {s.measure: s.value for s in other.measure(release, ["category-emd"])} for other in benches.values()
+            ]
+            rates = [attack.rate for attack in bench.attack(release, ["stream-linkage"], seed=2)]
+            cells = [
+                name,
+                "as they are" if as_in_paper else "what ten share",
+                f"{flow['records that left']:.1%}",
+                *(f"{flow[d]:,.0f}" for d in (DELAYS[0], DELAYS[1], DELAYS[3])),
+                *(f"{m['category EMD, share of the largest']:.1%}" for m in moved),
+                *(f"{rate:.2%}" for rate in rates),
+            ]
+            print(f"| {' | '.join(cells)} |", flush=True)
+
+
 if __name__ == "__main__":
-    chosen = [word for word in sys.argv[1:] if not word.isdigit()] or ["grid", "hold", "edges"]
+    chosen = [word for word in sys.argv[1:] if not word.isdigit()] or ["grid", "hold", "edges", "trees"]
     size = next((int(word) for word in sys.argv[1:] if word.isdigit()), 300_000)
     for name in chosen:
-        {"grid": grid, "hold": hold, "edges": edges}[name](size)
+        {"grid": grid, "hold": hold, "edges": edges, "trees": trees}[name](size)

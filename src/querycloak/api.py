@@ -118,19 +118,23 @@ def anonymize(
     *,
     settings: Settings | None = None,
     seed: int | None = None,
-    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    taxonomy: Taxonomy | str | PathLike[str] | None = None,
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
+    learn_from_clicks: bool = False,
     progress: Progress = QUIET,
     **options: Any,
 ) -> Release:
     """Run a method on a log, and return the release with its privacy statement.
 
     `options` are the settings of the method; or give all at once as `settings`, an object of its settings class.
+    `taxonomy` is WordNet by default; a stream method has the categories of queries from `topics`, unless as in the
+    paper.
     Without a seed, randomness is the operating system's; a release made with a seed is for experiments only.
     `taxonomy`, `directory` and `resolver` are used by the methods that need them (`querycloak.describe_method`);
-    `mapping` is how they read queries: `segments`, the default, or `phrases`, as the papers do.
+    `mapping` is how they read queries: `layers`, the default, `certain` ones alone, `segments`, or `phrases`, as the
+    papers do; `layers:FILE` uses word vectors of one's own.
 
     Methods and their settings, with defaults; `print(querycloak.describe_method("sweep"))` explains those of one:
 
@@ -189,7 +193,9 @@ def anonymize(
         if not isinstance(settings, entry.settings):
             raise ParameterError.of("settings", f"a {entry.settings.__name__} for {method!r}", type(settings).__name__)
         options = settings.to_json()
-    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping)
+    bench = Workbench(
+        log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
+    )
     return bench.anonymize(method, seed=seed, **options)
 
 
@@ -205,10 +211,11 @@ def attack(
     rerun: bool = True,
     also: Sequence[Release] = (),
     seed: int | None = None,
-    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    taxonomy: Taxonomy | str | PathLike[str] | None = None,
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
+    learn_from_clicks: bool = False,
     progress: Progress = QUIET,
 ) -> list[AttackResult]:
     """Run every attack that fits the release, or those named. The release must hold its truth, to keep score.
@@ -217,7 +224,10 @@ def attack(
     need further releases. `also` are other releases of the same log, with their truth. Queries are read by the mapping
     of the release's statement, unless `mapping` names another.
     """
-    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping).for_release(release)
+    bench = Workbench(
+        log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
+    )
+    bench = bench.for_release(release)
     return bench.attack(release, names, seed, rerun=rerun, also=also)
 
 
@@ -228,14 +238,18 @@ def measure(
     *,
     names: Sequence[str] | None = None,
     seed: int | None = None,
-    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    taxonomy: Taxonomy | str | PathLike[str] | None = None,
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
+    learn_from_clicks: bool = False,
     progress: Progress = QUIET,
 ) -> list[Score]:
     """Run every measure that fits the release, or those named."""
-    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping).for_release(release)
+    bench = Workbench(
+        log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
+    )
+    bench = bench.for_release(release)
     return bench.measure(release, names, seed)
 
 
@@ -250,10 +264,11 @@ def compare(
     tasks: Sequence[str] = ("popularity", "topics"),
     draws: int = 3,
     seed: int = 1,
-    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    taxonomy: Taxonomy | str | PathLike[str] | None = None,
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
+    learn_from_clicks: bool = False,
     progress: Progress = QUIET,
 ) -> Comparison:
     """Run methods side by side on a log, attack and measure each release, and return what was found.
@@ -269,8 +284,12 @@ def compare(
     from querycloak.evaluation.limits import LIMITS
     from querycloak.report.html import write_report
 
-    plans = plan_runs(sorted(METHODS) if methods is None else methods, grid or {}, draws)
-    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping)
+    if methods is None:
+        methods = sorted(name for name, entry in METHODS.items() if not (learn_from_clicks and entry.is_private))
+    plans = plan_runs(methods, grid or {}, draws)
+    bench = Workbench(
+        log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
+    )
     folder = None if output is None else Path(output)
     known = _digest(directory, resolver) if folder is not None else ""
     found = run(
@@ -323,10 +342,11 @@ def check(
     rerun: bool = True,
     output: str | PathLike[str] | None = None,
     seed: int = 0,
-    taxonomy: Taxonomy | str | PathLike[str] = "wordnet",
+    taxonomy: Taxonomy | str | PathLike[str] | None = None,
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
+    learn_from_clicks: bool = False,
     progress: Progress = QUIET,
 ) -> ReleaseCheck:
     """Judge one release: `verdict` is RELEASE, DO NOT RELEASE or NEEDS A HUMAN, `reasons` says why.
@@ -338,7 +358,10 @@ def check(
     from querycloak.evaluation.limits import LIMITS, check_tasks
     from querycloak.report.check_page import write_check_page
 
-    bench = Workbench(log, taxonomy, directory, resolver, progress, mapping=mapping).for_release(release)
+    bench = Workbench(
+        log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
+    )
+    bench = bench.for_release(release)
     found = check_release(
         Assessor(bench, seed, progress),
         release,

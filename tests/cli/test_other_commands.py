@@ -38,7 +38,7 @@ def test_map_loads_neither_polars_nor_numba_and_stems_no_labels():
         "print(sorted({'polars', 'numba', 'scipy', 'jinja2', 'psutil', 'textblob', 'rich'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "/ water sport (by singular)" in done.stdout
+    assert "/ water sport (by its label" in done.stdout
     assert done.stdout.strip().endswith("[]")
 
 

@@ -51,7 +51,7 @@ def test_python_takes_the_same_name_everywhere():
 def test_a_release_read_by_the_bench_keeps_its_mapping():
     bench = Workbench(LOG, TREE)
     assert bench.for_release(qc.anonymize(LOG, "clump", taxonomy=TREE, k=2, mapping="phrases")).mapping == "phrases"
-    assert bench.for_release(qc.anonymize(LOG, "frequent-queries", taxonomy=TREE)).mapping == "segments"
+    assert bench.for_release(qc.anonymize(LOG, "frequent-queries", taxonomy=TREE)).mapping == "layers"
     assert (
         Workbench(LOG, TREE, mapping="segments").for_release(qc.anonymize(LOG, "clump", taxonomy=TREE, k=2)).mapping
         == "segments"

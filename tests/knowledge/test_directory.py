@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from querycloak.errors import InputError
-from querycloak.knowledge.addresses import registered_domains, split_addresses
+from querycloak.knowledge.addresses import _split, registered_domains, split_addresses
 from querycloak.knowledge.directory import SiteDirectory
 from querycloak.knowledge.paths import tree_of_paths
 
@@ -27,6 +29,14 @@ from querycloak.knowledge.paths import tree_of_paths
 )
 def test_normal_form(address, host, path):
     assert split_addresses(pl.Series([address])).row(0) == (host, path)
+
+
+@given(
+    st.lists(st.none() | st.text("aZ0.-/:@#? w", max_size=8) | st.sampled_from(["www.a.com", "www.com"]), max_size=6)
+)
+def test_hosts_in_normal_form_already_are_what_all_others_become(addresses):
+    together = split_addresses(pl.Series(addresses, dtype=pl.String))
+    assert together.rows() == [_split(pl.Series([address], dtype=pl.String)).row(0) for address in addresses]
 
 
 def test_registered_domains():

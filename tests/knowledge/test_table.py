@@ -34,6 +34,7 @@ def test_paths(tmp_path, pack, head):
         (["food/fruit", "sport"], ["Top", "Top/food", "Top/food/fruit", "Top/sport"]),
         (["Top/Arts", "Arts/Film"], ["Top", "Top/Arts", "Top/Arts/Film"]),
         (["/a//b/", "a/b"], ["a", "a/b"]),
+        (["a / b", " a/ /b", "a/b\t"], ["a", "a/b"]),
         (["", "Top/Arts"], ["Top", "Top/Arts"]),
         ([""], ["Top"]),
         (["a/b c", "a/b", "a/b/c", "a/b!"], ["a", "a/b", "a/b/c", "a/b c", "a/b!"]),  # a subtree is a slice
@@ -50,7 +51,8 @@ parts = st.text("ab_/ é\0", max_size=6)
 def test_every_path_finds_its_concept(paths):
     tree, concept = tree_of_paths(paths, name="t")
     for path, node in zip(paths, concept, strict=True):
-        clean = [part for part in path.replace("\0", "").replace("_", " ").split("/") if part]
+        parts = [part.strip(" ").replace("_", " ") for part in path.replace("\0", "").split("/")]
+        clean = [part for part in parts if part]
         found = tree.paths[node].split("/")
         assert found[len(found) - len(clean) :] == clean
         assert len(found) - len(clean) <= 1
@@ -102,6 +104,9 @@ def test_directory(tmp_path):
         ("host\tcountry\na.com\tit\n", "found host, country"),
         ("a.com\tTop\nb.com\n", "line 2: expected two fields"),
         ("a.com\tTop\tmore\n", "line 1: expected two fields"),
+        ("a.com\tTop\nb.com\t\n", "line 2: the category of the site is empty"),
+        ("a.com\tTop\nb.com\t / /\n", "line 2: the category of the site is empty"),
+        ("a.com\tTo\0p\n", "expected a table, found binary data"),
         ("", "is empty"),
         (b"\0\1", "binary"),
     ],
@@ -117,6 +122,27 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
     for read in (read_taxonomy, read_directory):
         with suppress(UserError):
             read(path)
+
+
+def test_empty_levels_are_passed_over_with_and_without_a_taxonomy(tmp_path):
+    path = write(tmp_path, "a.com\tTop//Arts/ /Film_Noir/\nb.com\tTop/Arts\n")
+    own = read_directory(path)
+    tree = read_taxonomy(write(tmp_path, "Top/Arts/Film_Noir\n"))
+    given = read_directory(write(tmp_path, "a.com\tTop//Arts/ /Film_Noir/\nb.com\tTop/Arts\n"), tree)
+    for directory in (own, given):
+        listed = {site: directory.taxonomy.paths[c] for site, c in directory.sites.iter_rows()}
+        assert listed == {"a.com": "Top/Arts/Film Noir", "b.com": "Top/Arts"}
+
+
+def test_a_site_twice_has_the_category_that_is_least_deep_and_counts_in_both(tmp_path):
+    directory = read_directory(write(tmp_path, "a.com\tTop/Arts/Film\nwww.a.com/\tTop/Games\na.com\tTop/Games\n"))
+    assert directory.sites.rows() == [("a.com", directory.taxonomy.concept("Top/Games"))]
+    assert dict(zip(directory.taxonomy.paths, directory.site_count.tolist(), strict=True)) == {
+        "Top": 0,
+        "Top/Arts": 0,
+        "Top/Arts/Film": 1,
+        "Top/Games": 1,
+    }
 
 
 def test_missing_file_and_directory(tmp_path):

@@ -153,6 +153,8 @@ def test_a_checkpoint_of_another_run_is_refused(run, tmp_path, monkeypatch):
         run_stream(replace(run, seed=8))
     with pytest.raises(InputError, match=r"method was 'self-adjusting'"):
         run_stream(replace(run, method="fixed-depth"))
+    with pytest.raises(InputError, match=r"taxonomy was '', now 'topics'"):
+        run_stream(replace(run, taxonomy="topics"))
     content = run.source.read_bytes()
     other = tmp_path / "other"
     other.write_bytes(content)

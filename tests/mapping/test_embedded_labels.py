@@ -73,7 +73,7 @@ def answers(lexicon: Lexicon, text: str) -> tuple[object, ...]:
     words = [lexicon.words[word] for word in text.split()]
     start = " ".join(word.stem for word in words[:2])
     how, found = lexicon.how(words), lexicon.find(words)
-    return found, how, lexicon.senses(words), lexicon.senses(words, possessive=False), lexicon.longest.get(start, 0)
+    return found, how, lexicon.candidates(words), lexicon.longest.get(start, 0)
 
 
 def test_all_tables_are_equal(index, embedded):

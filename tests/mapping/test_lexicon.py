@@ -87,40 +87,52 @@ def test_senses_of_wordnet_are_kept():
         assert find(lex, label) == wordnet.find(label)[0]
 
 
-def senses(lex: Lexicon, text: str, **options) -> tuple[int, ...]:
-    return lex.senses([lex.words[word] for word in text.split()], **options)
+def candidates(lex: Lexicon, text: str) -> tuple[int, ...]:
+    return lex.candidates([lex.words[word] for word in text.split()]).senses
 
 
-def test_senses_are_all_concepts_of_the_label_that_words_match():
-    lex = lexicon("Arts", "jazz", "water sport", "Jazz", "water sport", parents=[0, 1, 1, 0, 0])
-    assert senses(lex, "jazz") == (4, 2)  # the order of `find`: fewest ancestors first
-    assert senses(lex, "water sports") == (5, 3)
-    assert senses(lex, "arts") == (1,)
-    assert senses(lex, "tea") == senses(lex, "the") == ()
+def test_candidates_are_all_concepts_of_a_label_as_written_and_in_the_singular():
+    lex = lexicon(
+        "Arts", "jazz", "water sport", "Jazz", "water sport", "sports", "sport", parents=[0, 1, 1, 0, 0, 0, 0]
+    )
+    assert candidates(lex, "jazz") == (4, 2)  # the order of `find`: fewest ancestors first
+    assert candidates(lex, "water sports") == (5, 3)
+    assert candidates(lex, "sports") == (6, 7)
+    assert candidates(lex, "arts") == (1,)
+    assert candidates(lex, "tea") == candidates(lex, "the") == ()
 
 
-def test_senses_of_a_stem_are_those_of_its_shortest_label():
+def test_candidates_of_a_stem_are_those_of_its_shortest_label():
     lex = lexicon("photographer", "photograph", "photograph")
-    assert senses(lex, "photographing") == (2, 3)
+    found = lex.candidates([lex.words["photographing"]])
+    assert found.senses == (2, 3)
+    assert found.by_stem
+    assert set(found.words) == {"photographing", "photograph"}
     assert find(lex, "photographing") == 2
 
 
-def test_senses_of_wordnet_begin_with_the_one_found():
+def test_candidates_of_wordnet_begin_with_the_one_found():
     from querycloak.knowledge.wordnet import load_wordnet
 
     wordnet = load_wordnet()
     lex = Lexicon(wordnet)
-    assert senses(lex, "jaguar") == tuple(wordnet.find("jaguar"))
-    assert senses(lex, "dogs") == tuple(wordnet.find("dog"))
+    assert candidates(lex, "jaguar") == tuple(wordnet.find("jaguar"))
+    assert candidates(lex, "dogs") == tuple(wordnet.find("dog"))
 
 
-def test_labels_that_end_in_a_possessive_may_be_left_out():
+def test_candidates_leave_possessive_labels_out():
     lex = lexicon("men's", "man", "Levi's", "chemist's", "chemist", "Alzheimer's", "alzheimer")
-    assert lex.possessive == {"men", "levi"}
-    assert (senses(lex, "men"), senses(lex, "men", possessive=False)) == ((1,), (2,))  # then the singular
-    assert (senses(lex, "levi"), senses(lex, "levi", possessive=False)) == ((3,), ())
-    assert (senses(lex, "chemist"), senses(lex, "chemist", possessive=False)) == ((4, 5), (5,))
+    assert candidates(lex, "men") == (2,)
+    assert candidates(lex, "levi") == ()
+    assert candidates(lex, "chemist") == (5,)
     assert find(lex, "men") == 1
+
+
+def test_women_are_woman_to_the_layers():
+    lex = lexicon("woman", "policewoman")
+    assert candidates(lex, "women") == (1,)
+    assert candidates(lex, "policewomen") == (2,)
+    assert find(lex, "women") == -1  # as the papers' stems have it
 
 
 def test_singulars():

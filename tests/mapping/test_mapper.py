@@ -87,7 +87,7 @@ def test_the_modes_differ():
 
 @pytest.fixture(scope="module")
 def segments() -> Mapper:
-    return Mapper(load_wordnet())
+    return Mapper(load_wordnet(), "segments")
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_without_further_processes_it_goes_on_alone(monkeypatch):
 
 
 def test_a_worker_that_dies_is_noticed():
-    with Workers("querycloak.mapping.parallel:serve", (Mapper(TAXONOMY).lexicon, "segments"), 2) as workers:
+    with Workers("querycloak.mapping.parallel:serve", Mapper(TAXONOMY).reader, 2) as workers:
         for process in workers._all:
             process.kill()
             process.wait()

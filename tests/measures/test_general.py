@@ -67,12 +67,12 @@ def test_spearman_shares_ranks_among_equals():
     assert spearman(np.array([1.0, 2, 2, 3]), np.array([2.0, 1, 3, 4])) == pytest.approx(3 / np.sqrt(22.5))
 
 
-def test_topics_are_ancestors_at_depth_four():
+def test_topics_of_a_narrow_tree_are_ancestors_at_depth_four():
     chain = Taxonomy.from_parents([-1, 0, 1, 2, 3, 4, 3], [[str(i)] for i in range(7)])
     concept = np.array([5, 4, 6, 0, -1], dtype=np.int32)
     log = ConceptLog(np.arange(5), np.zeros(5, np.int32), np.zeros(5, np.int32), concept)
     shares = topic_shares(log, chain)
-    assert shares.tolist() == [0.25, 0, 0, 0, 0.5, 0, 0.25]
+    assert shares.tolist() == [0.25, 0, 0, 0, 0.5, 0.25]  # of the concepts 0, 1, 2, 3, 4 and 6
 
 
 def test_divergence():

@@ -19,6 +19,7 @@ from mutation.gate_faults import GATE
 from mutation.generalization_faults import GENERALIZATION
 from mutation.identifier_faults import IDENTIFIERS
 from mutation.laststep_faults import LAST_STEP
+from mutation.learning_faults import LEARNING
 from mutation.linking_faults import LINKING
 from mutation.measure_faults import MEASURES
 from mutation.outside_budget_faults import OUTSIDE_BUDGET
@@ -521,6 +522,7 @@ FAULTS: list[Fault] = [
     *STREAM_TEXTS,
     *EXPOSURE,
     *IDENTIFIERS,
+    *LEARNING,
     *LINKING,
     *MEASURES,
     *CLAIMING,

@@ -15,21 +15,21 @@ MEASURES: list[Fault] = [
     fault(
         "mapping: worker processes use the default",
         "evaluation/plans.py",
-        "resolver, mapping=mapping)",
-        "resolver)",
+        "*knowledge, **reading)",
+        "*knowledge)",
         f"{MAPPING}::test_worker_processes_use_the_same_mapping",
     ),
     fault(
         "mapping: parts of the log are read by the default",
         "evaluation/workbench.py",
-        "self.resolver, mapping=self.mapping)",
+        "self.resolver, **self.reading)",
         "self.resolver)",
         f"{MAPPING}::test_the_mapping_changes_the_concepts_and_is_passed_to_parts",
     ),
     fault(
         "mapping: a run with another one is taken for done",
         "evaluation/compare.py",
-        "len(bench.taxonomy), check_mapping(bench.mapping)]",
+        "len(bench.taxonomy), stated_mapping(check_mapping(bench.mapping))]",
         "len(bench.taxonomy)]",
         f"{MAPPING}::test_another_mapping_is_another_run",
     ),
@@ -74,5 +74,12 @@ MEASURES: list[Fault] = [
         "moved.sum() / max(len(log), 1)",
         "moved.sum() / max(len(release.log), 1)",
         "measures/test_stream_measures.py::test_the_distance_in_edges_per_query_has_its_denominators_beside_it",
+    ),
+    fault(
+        "streams: attackers see other categories than the release had",
+        "evaluation/workbench.py",
+        "made.keys(), release, release.statement.settings)",
+        "made.keys(), release)",
+        "cli/test_stream_categories.py::test_attacks_and_measures_see_the_categories_of_the_release",
     ),
 ]

@@ -132,4 +132,25 @@ STREAM_TEXTS = [
         "pass",
         CRASH,
     ),
+    fault(
+        "stream: labels of the categories are famous people, live",
+        "live/reader.py",
+        "settings.max_phrases, load_wordnet)",
+        "settings.max_phrases, taxonomy)",
+        "cli/test_stream_categories.py::test_who_is_famous_does_not_depend_on_the_categories",
+    ),
+    fault(
+        "stream: labels of the categories are famous people, in memory",
+        "methods/stream/stream_release.py",
+        "settings.max_phrases, load_wordnet)",
+        "settings.max_phrases, lambda: found.taxonomy)",
+        "cli/test_stream_categories.py::test_live_and_in_memory_the_same_queries_leave",
+    ),
+    fault(
+        "stream: a checkpoint goes on with other categories",
+        "live/run.py",
+        'given |= {"taxonomy": self.taxonomy, ',
+        "given |= {",
+        "live/test_state.py::test_a_checkpoint_of_another_run_is_refused",
+    ),
 ]

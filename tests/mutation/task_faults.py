@@ -58,4 +58,11 @@ TASKS: list[Fault] = [
         'np.argsort(-people, kind="stable")',
         "tasks/test_task_shares.py::test_equal_texts_are_not_ordered_by_first_appearance",
     ),
+    fault(
+        "topics: what has none is of the first topic",
+        "knowledge/concept_topics.py",
+        "np.full(len(tree.taxonomy) + 1, len(top), dtype=np.int32)",
+        "np.zeros(len(tree.taxonomy) + 1, dtype=np.int32)",
+        "evaluation/test_topics_shown.py::test_what_is_in_no_topic_is_counted_and_said",
+    ),
 ]

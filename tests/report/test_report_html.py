@@ -11,6 +11,7 @@ from sample_reports import comparison, exposed, run, useful
 
 from querycloak.evaluation.run import Run
 from querycloak.evaluation.spread import Spread
+from querycloak.knowledge.concept_topics import NO_TOPIC
 from querycloak.measures.score import Score
 from querycloak.report import charts, drawing
 from querycloak.report.curves import _end_labels
@@ -236,3 +237,10 @@ def test_information_loss_that_is_none_is_no_blank_panel():
 def test_lines_that_end_together_share_a_label():
     curves = {n: {2: Spread(v, v, v, 1)} for n, v in ((1, 50.0), (2, 51.0), (3, 52.0), (5, 80.0))}
     assert [label["label"] for label in _end_labels(curves)] == ["1-3", "5"]
+
+
+def test_what_is_in_no_topic_is_explained_where_it_is_drawn():
+    with_none = html_report(comparison(run("a"), topics={"Sports & Outdoors": 0.7, NO_TOPIC: 0.3}))
+    assert f"{NO_TOPIC}: queries whose concept is too general, or of no topic." in with_none
+    assert "Sports &amp; Outdoors" in with_none
+    assert "too general" not in html_report(comparison(run("a"), topics={"Sports & Outdoors": 1.0}))

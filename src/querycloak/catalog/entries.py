@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
@@ -27,6 +27,7 @@ Need = Literal[
     "taxonomy",
     "directory",
     "resolver",
+    "click_categories",
     "stream_engines",
     "halves",
     "askers",
@@ -34,7 +35,8 @@ Need = Literal[
     "also",
 ]
 """What a method, attack or measure may ask for next to the log: `concepts` is the log's ConceptLog over `taxonomy`,
-`release_concepts` that of the release; `paths` and `release_paths` find the category path of each row;
+`release_concepts` that of the release; `click_categories` finds categories of texts as learned from the log's clicks,
+None where that was not asked for; `paths` and `release_paths` find the category path of each row;
 `stream_engines` makes the engine of a stream method, for an attacker who runs it himself. `halves` (attacks.halves) is
 each person's log in a known and an unknown half, `askers` (releases.askers) who asked each published text, `trials`
 (attacks.trials) makes further releases with the same method, `also` are other releases of the same log."""
@@ -66,6 +68,11 @@ class Method:
     def settings(self) -> type[Settings]:
         """The settings class (imports the method)."""
         return cast("type[Settings]", getattr(import_module(self.module), self.settings_name))
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it promises differential privacy, so that nothing may be learned from the log but through noise."""
+        return any(f.name == "epsilon" for f in fields(self.settings))
 
     @property
     def function(self) -> Callable[..., Release]:

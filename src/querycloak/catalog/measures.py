@@ -34,6 +34,7 @@ MEASURES: Final = Catalog(
             "taxonomy",
             "directory",
             "resolver",
+            "click_categories",
         ),
         _check(
             "measures/category-emd",

@@ -26,7 +26,7 @@ def _stream(name: str, settings_name: str, summary: str) -> Method:
     """Return the entry of a stream method; all of them are in one file."""
     guarantee = "each query is published under a user drawn uniformly from at least k others of its category or branch"
     module = "querycloak.methods.stream.stream_release"
-    return Method(name, summary, guarantee, module, settings_name, name.replace("-", "_"), ("paths", "taxonomy"))
+    return Method(name, summary, guarantee, module, settings_name, name.replace("-", "_"), ("paths",))
 
 
 STREAM_METHODS: Final[dict[str, Method]] = {
@@ -92,6 +92,7 @@ METHODS: Final = Catalog(
             "taxonomy",
             "directory",
             "resolver",
+            "click_categories",
         ),
         _method(
             "microaggregation/word-microaggregation",

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
-    MappingOption,
+    LearnOption,
     ResolverOption,
     SeedOption,
     SignOption,
@@ -28,6 +29,7 @@ __all__ = ["anonymize"]
 
 
 @reads_log
+@maps_queries
 def anonymize(
     context: typer.Context,
     log: Annotated[
@@ -46,10 +48,10 @@ def anonymize(
     method: Annotated[
         str, typer.Option("--method", "-m", help="Name of the method; see `querycloak methods`.", show_default=False)
     ],
-    taxonomy: TaxonomyOption = "wordnet",
-    mapping: MappingOption = None,
+    taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
+    learn: LearnOption = False,
     truth: Annotated[
         Path | None,
         typer.Option(
@@ -68,6 +70,7 @@ def anonymize(
     sign: SignOption = None,
     seed: SeedOption = None,
     *,
+    mapping: str | None,
     options: ReadOptions,
     quiet: QuietOption = False,
 ) -> None:
@@ -84,6 +87,7 @@ def anonymize(
     from querycloak.cli.people_checks import check_people, check_truth
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import UserError
+    from querycloak.evaluation.learning import refuse_learning
     from querycloak.logs.atomic import is_pipe, is_standard_output
     from querycloak.logs.locks import locked
     from querycloak.releases.files import statement_path
@@ -92,6 +96,8 @@ def anonymize(
     if statement is None and not is_pipe(output):
         statement = statement_path(output)
     settings = given_settings(context)
+    if learn:
+        refuse_learning(method, private=find_method(method).is_private)
     ledger = settings.get("ledger")
     inputs = [log, taxonomy, directory, resolver, settings.get("topics"), ledger, f"{ledger}.key" if ledger else None]
     inputs += [settings.get("rules"), find_method(method).given.get("rules")]
@@ -104,7 +110,7 @@ def anonymize(
     files = [None if is_pipe(path) else path for path in (output, statement, truth)]
     with locked(*files), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping, learn=learn)
         check_people(find_method(method), settings, bench.log, progress)
         release = bench.anonymize(method, seed=seed, **settings)
         _warn(release, progress)

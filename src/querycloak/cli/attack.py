@@ -9,10 +9,11 @@ import typer
 
 from querycloak.cli.limit_options import RerunOption
 from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
+    LearnOption,
     LogArgument,
-    MappingOption,
     ReleaseArgument,
     ResolverOption,
     SensitiveOption,
@@ -28,6 +29,7 @@ __all__ = ["attack"]
 
 
 @reads_log
+@maps_queries
 def attack(
     log: LogArgument,
     release: ReleaseArgument,
@@ -60,15 +62,16 @@ def attack(
             show_default=False,
         ),
     ] = None,
-    taxonomy: TaxonomyOption = "wordnet",
-    mapping: MappingOption = None,
+    taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
+    learn: LearnOption = False,
     sensitive: SensitiveOption = None,
     rerun: RerunOption = True,
     seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
+    mapping: str | None,
     options: ReadOptions,
     quiet: QuietOption = False,
 ) -> None:
@@ -86,7 +89,7 @@ def attack(
 
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping, learn=learn)
         published = read_for_judging(release, truth, bench.log)
         bench = bench.for_release(published)
         if truth is None and published.has_users and published.statement.ids != "invented":

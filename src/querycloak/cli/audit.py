@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption
-from querycloak.cli.options import MappingOption
+from querycloak.cli.mapping_options import maps_queries
+from querycloak.cli.options import TAXONOMIES
 from querycloak.cli.setting_options import given_settings
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["audit"]
 
 
+@maps_queries
 def audit(
     context: typer.Context,
     method: Annotated[
@@ -30,17 +32,17 @@ def audit(
     taxonomy: Annotated[
         str | None,
         typer.Option(
-            help="`wordnet`, or a file, for methods that use one. Default: a tree of seven concepts.",
+            help=f"{TAXONOMIES} For methods that use one. Default: a tree of seven concepts.",
             show_default=False,
         ),
     ] = None,
-    mapping: MappingOption = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Repeatable runs, with other noise than releases have. Default: none.", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
+    mapping: str | None,
     quiet: QuietOption = False,
 ) -> None:
     """Run a method thousands of times on pairs of small logs that differ in one user, and bound its epsilon from below.

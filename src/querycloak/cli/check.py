@@ -9,10 +9,11 @@ import typer
 
 from querycloak.cli.limit_options import ForOption, RerunOption, has_limits, parse_tasks
 from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
+    LearnOption,
     LogArgument,
-    MappingOption,
     ReleaseArgument,
     ResolverOption,
     SensitiveOption,
@@ -25,6 +26,7 @@ __all__ = ["check"]
 
 
 @reads_log
+@maps_queries
 @has_limits
 def check(
     log: LogArgument,
@@ -47,15 +49,16 @@ def check(
         str | None,
         typer.Option(help="The method that made it. Default: as the statement says.", show_default=False),
     ] = None,
-    taxonomy: TaxonomyOption = "wordnet",
-    mapping: MappingOption = None,
+    taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
+    learn: LearnOption = False,
     sensitive: SensitiveOption = None,
     rerun: RerunOption = True,
     seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
+    mapping: str | None,
     limits: Limits,
     options: ReadOptions,
     quiet: QuietOption = False,
@@ -81,7 +84,7 @@ def check(
     check_outputs(inputs, [output])
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping, learn=learn)
         published = read_for_judging(release, truth, bench.log)
         bench = bench.for_release(published)
         if method is not None and method != published.statement.method:

@@ -11,7 +11,8 @@ import typer
 
 from querycloak.cli.limit_options import ForOption, has_limits, parse_tasks
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, MappingOption, ResolverOption, TaxonomyOption
+from querycloak.cli.mapping_options import maps_queries
+from querycloak.cli.options import DirectoryOption, LearnOption, ResolverOption, TaxonomyOption
 from querycloak.cli.setting_options import given_settings
 from querycloak.evaluation.limits import Limits
 from querycloak.logs.read_options import ReadOptions
@@ -20,6 +21,7 @@ __all__ = ["compare"]
 
 
 @reads_log
+@maps_queries
 @has_limits
 def compare(
     context: typer.Context,
@@ -37,10 +39,10 @@ def compare(
         str | None, typer.Option(help='Values of settings at once: `"k=2,3,5 epsilon=1,5"`.', show_default=False)
     ] = None,
     tasks: ForOption = "popularity,topics",
-    taxonomy: TaxonomyOption = "wordnet",
-    mapping: MappingOption = None,
+    taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
+    learn: LearnOption = False,
     draws: Annotated[
         int,
         typer.Option(
@@ -52,6 +54,7 @@ def compare(
     ] = 3,
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 1,
     *,
+    mapping: str | None,
     limits: Limits,
     options: ReadOptions,
     quiet: QuietOption = False,
@@ -67,23 +70,29 @@ def compare(
 
     Example: `querycloak compare log.tsv --methods sweep --min-query-users 2,5,20 -o comparison`
     """
-    from querycloak.catalog import METHODS
+    from querycloak.catalog import METHODS, method
     from querycloak.cli.inputs import digest_of_files, open_bench, parse_grid
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import print_advice
     from querycloak.errors import UserError
     from querycloak.evaluation.compare import compare as run
     from querycloak.evaluation.compare import plan_runs
+    from querycloak.evaluation.learning import refuse_learning
     from querycloak.logs.locks import locked_directory
     from querycloak.report.html import write_report
 
-    chosen = sorted(METHODS) if methods == "all" else [m.strip() for m in methods.split(",")]
+    if methods == "all":
+        chosen = sorted(name for name, entry in METHODS.items() if not (learn and entry.is_private))
+    else:
+        chosen = [m.strip() for m in methods.split(",")]
+    for name in chosen if learn else ():
+        refuse_learning(name, private=method(name).is_private)
     plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)), draws)
     named = parse_tasks(tasks)
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping)
-        known = digest_of_files(Path(taxonomy), directory, resolver)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping, learn=learn)
+        known = digest_of_files(None if taxonomy is None else Path(taxonomy), directory, resolver)
         repeat = shlex.join(["querycloak", *sys.argv[1:]])
         found = run(
             bench,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.options import NamedTaxonomyOption
 from querycloak.cli.setting_options import given_settings
 
 __all__ = ["generate"]
@@ -20,7 +21,7 @@ def generate(
     truth: Annotated[
         bool, typer.Option("--truth", help="Also write what each query is about, as `<OUTPUT's stem>.truth.tsv`.")
     ] = False,
-    taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
+    taxonomy: NamedTaxonomyOption = "wordnet",
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same log.", show_default=False)] = None,
 ) -> None:
     """Generate a log in the AOL format, and the directory of its sites next to it. No real person is in it.

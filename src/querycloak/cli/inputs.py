@@ -74,12 +74,14 @@ def open_log(path: Path, options: ReadOptions, progress: Progress) -> QueryLog:
 def open_bench(
     log: Path,
     options: ReadOptions,
-    taxonomy: str,
+    taxonomy: str | None,
     directory: Path | None,
     resolver: Path | None,
     progress: Progress,
     sensitive: Path | None = None,
     mapping: str | None = None,
+    *,
+    learn: bool = False,
 ) -> Workbench:
     """Read a log and its background knowledge."""
     from querycloak import api
@@ -89,7 +91,7 @@ def open_bench(
     sites = None if directory is None else api.load_directory(directory, progress=progress)
     sites_of = None if resolver is None else api.load_resolver(resolver)
     words = None if sensitive is None else read_sensitive(sensitive)
-    return api.Workbench(queries, taxonomy, sites, sites_of, progress, words, mapping)
+    return api.Workbench(queries, taxonomy, sites, sites_of, progress, words, mapping, learn)
 
 
 def read_for_judging(release: Path, truth: Path | None, log: QueryLog) -> Release:

@@ -6,15 +6,18 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.options import MappingOption
+from querycloak.cli.mapping_options import maps_queries
+from querycloak.cli.options import NamedTaxonomyOption
 
 __all__ = ["map_query"]
 
 
+@maps_queries
 def map_query(
     query: Annotated[str, typer.Argument(help="The text of a query.", show_default=False)],
-    mapping: MappingOption = None,
-    taxonomy: Annotated[str, typer.Option(help="`wordnet`, or a file.")] = "wordnet",
+    taxonomy: NamedTaxonomyOption = "wordnet",
+    *,
+    mapping: str | None,
 ) -> None:
     """Show what a query maps to, step by step.
 

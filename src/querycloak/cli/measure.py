@@ -9,10 +9,11 @@ import typer
 
 from querycloak.cli.limit_options import RerunOption
 from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
+    LearnOption,
     LogArgument,
-    MappingOption,
     ReleaseArgument,
     ResolverOption,
     SensitiveOption,
@@ -27,6 +28,7 @@ __all__ = ["measure"]
 
 
 @reads_log
+@maps_queries
 def measure(
     log: LogArgument,
     release: ReleaseArgument,
@@ -36,15 +38,16 @@ def measure(
     only: Annotated[
         str | None, typer.Option(help="Names of measures, separated by commas.", show_default=False)
     ] = None,
-    taxonomy: TaxonomyOption = "wordnet",
-    mapping: MappingOption = None,
+    taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
+    learn: LearnOption = False,
     sensitive: SensitiveOption = None,
     rerun: RerunOption = True,
     seed: Annotated[int, typer.Option(help="Of the measures' random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
+    mapping: str | None,
     options: ReadOptions,
     quiet: QuietOption = False,
 ) -> None:
@@ -61,7 +64,7 @@ def measure(
 
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
-        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping)
+        bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping, learn=learn)
         published = api.read_release(release, log=bench.log, truth=truth)
         bench = bench.for_release(published)
         open_to_all = bench.exposure_of(published)

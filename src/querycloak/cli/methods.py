@@ -26,7 +26,8 @@ def methods(
     typer.echo(f"{entry.name}: {entry.summary}\nguarantee: {entry.guarantee}")
     if entry.package:
         typer.echo(f"from: {entry.package}")
-    takes = [f"--{need}" for need in entry.needs if need in {"taxonomy", "directory", "resolver"}]
+    needs = ["taxonomy" if need == "paths" else need for need in entry.needs]  # paths of queries are in a taxonomy
+    takes = [f"--{need}" for need in needs if need in {"taxonomy", "directory", "resolver"}]
     if takes:
         typer.echo(f"also takes: {', '.join(takes)}")
     for line in describe_options(entry.settings):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 __all__ = [
+    "TAXONOMIES",
     "DirectoryOption",
+    "LearnOption",
     "LogArgument",
-    "MappingOption",
+    "NamedTaxonomyOption",
     "ReleaseArgument",
     "ResolverOption",
     "SeedOption",
@@ -35,19 +37,16 @@ def known_mapping(name: str | None) -> str | None:
     return name
 
 
-MappingOption = Annotated[
+TAXONOMIES: Final = "`wordnet`, `topics`, or a file: paths, (child, parent) pairs, or `structure.rdf.u8`."
+"""What --taxonomy takes, in all commands."""
+NamedTaxonomyOption = Annotated[str, typer.Option("--taxonomy", help=TAXONOMIES)]
+TaxonomyOption = Annotated[
     str | None,
     typer.Option(
-        "--mapping",
-        help="How queries are read to find their concepts: `segments`, or `phrases` as in the papers. Default: as the "
-        "statement of the release says where there is one, else `segments`.",
-        callback=known_mapping,
+        "--taxonomy",
+        help=f"{TAXONOMIES} Default: `wordnet`, but `topics` for the categories of a stream method.",
         show_default=False,
     ),
-]
-TaxonomyOption = Annotated[
-    str,
-    typer.Option("--taxonomy", help="`wordnet`, or a file: paths, (child, parent) pairs, or `structure.rdf.u8`."),
 ]
 DirectoryOption = Annotated[
     Path | None,
@@ -55,6 +54,14 @@ DirectoryOption = Annotated[
         "--directory",
         help="Sites and their categories, for what looks sites up: a table, or `content.rdf.u8`.",
         show_default=False,
+    ),
+]
+LearnOption = Annotated[
+    bool,
+    typer.Option(
+        "--learn-from-clicks",
+        help="Learn from the clicks of the log which queries name a site and, with --directory, which category goes "
+        "with which words, for queries without a click on a listed site. Not for differential privacy.",
     ),
 ]
 ResolverOption = Annotated[

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, ResolverOption, TaxonomyOption, known_mapping
+from querycloak.cli.options import DirectoryOption, NamedTaxonomyOption, ResolverOption, known_mapping
 from querycloak.evaluation.reproduce.papers import PAPERS
 from querycloak.logs.read_options import ReadOptions
 
@@ -54,7 +54,7 @@ def reproduce(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small log, two draws, few points of each axis.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of the first draw; the next draws have the next ones.")] = 1,
-    taxonomy: TaxonomyOption = "wordnet",
+    taxonomy: NamedTaxonomyOption = "wordnet",
     mapping: Annotated[
         str | None,
         typer.Option(

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import MappingOption, SeedOption, SignOption
+from querycloak.cli.mapping_options import maps_queries
+from querycloak.cli.options import TAXONOMIES, SeedOption, SignOption
 from querycloak.cli.setting_options import given_settings
 from querycloak.logs.read_options import ReadOptions
 
@@ -18,6 +19,7 @@ __all__ = ["stream"]
 
 
 @reads_log
+@maps_queries
 def stream(
     context: typer.Context,
     method: Annotated[
@@ -40,9 +42,13 @@ def stream(
         typer.Option(help="Where the privacy statement goes. Default: next to the output.", show_default=False),
     ] = None,
     taxonomy: Annotated[
-        str, typer.Option(help="Where there is no category column, queries are mapped to this: `wordnet`, or a file.")
-    ] = "wordnet",
-    mapping: MappingOption = None,
+        str | None,
+        typer.Option(
+            help=f"Where there is no category column, queries are mapped to this: {TAXONOMIES} Default: `topics`; with "
+            "--as-in-paper `wordnet`.",
+            show_default=False,
+        ),
+    ] = None,
     max_wait: Annotated[float, typer.Option(help="Seconds after which an unfinished batch is handled.", min=0.0)] = 1.0,
     stats: Annotated[
         Path | None,
@@ -71,6 +77,7 @@ def stream(
     sign: SignOption = None,
     seed: SeedOption = None,
     *,
+    mapping: str | None,
     options: ReadOptions,
     quiet: QuietOption = False,
 ) -> None:
@@ -87,6 +94,7 @@ def stream(
     from querycloak.cli.stream_summary import short_summary
     from querycloak.errors import UserError
     from querycloak.evaluation.workbench import load_taxonomy, mapper_of
+    from querycloak.knowledge.named import usual_categories
     from querycloak.live.runner import Run, run_stream
     from querycloak.mapping.mapped_paths import LazyPaths
     from querycloak.mapping.modes import check_mapping
@@ -95,6 +103,8 @@ def stream(
     source, output = (None if path == Path("-") else path for path in (source, output))
     announce_input(source)
     settings = STREAM_METHODS[method].settings.from_json(given_settings(context))
+    if taxonomy is None:
+        taxonomy = usual_categories(as_in_paper=bool(settings.to_json()["as_in_paper"]))
     run = Run(
         method=method,
         settings=settings,  # type: ignore[arg-type]

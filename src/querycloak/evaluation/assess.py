@@ -13,7 +13,8 @@ from querycloak.attacks.result import CannotAttackError
 from querycloak.evaluation.run import Run
 from querycloak.evaluation.trials import NOT_RERUN, NoTrials
 from querycloak.evaluation.utility import utilities
-from querycloak.measures.topics import topic_shares
+from querycloak.knowledge.concept_topics import concept_topics
+from querycloak.measures.topics import shown_shares, topic_shares
 from querycloak.progress import QUIET
 from querycloak.randomness import Randomness
 from querycloak.releases.classes import class_sizes
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
+    import numpy.typing as npt
+
     from querycloak.attacks.trials import Trials
     from querycloak.evaluation.utility import Utility
     from querycloak.evaluation.workbench import Workbench
+    from querycloak.mapping.concept_log import ConceptLog
     from querycloak.progress import Progress
     from querycloak.releases.release import Release
     from querycloak.tasks.suite import TaskData
@@ -79,11 +83,20 @@ class Assessor:
         return self._tasks(as_release(self.bench.log))
 
     @cached_property
-    def topics(self) -> dict[int, float]:
-        """The largest topics of the log: concept and share."""
-        shares = topic_shares(self.bench.concepts, self.bench.taxonomy)
-        largest = np.argsort(-shares, kind="stable")[:TOPICS_SHOWN]
-        return {int(topic): float(shares[topic]) for topic in largest if shares[topic] > 0}
+    def topics(self) -> dict[str, float]:
+        """The largest topics of the log, by name, and their shares; what is in none comes last."""
+        shares = self._shown(self.bench.concepts)
+        none = concept_topics(self.bench.taxonomy).none
+        largest = [t for t in np.argsort(-shares, kind="stable").tolist() if t != none][:TOPICS_SHOWN]
+        shown = largest if none < 0 else [*largest, none]
+        return {self._topic_names[t]: float(shares[t]) for t in shown if shares[t] > 0}
+
+    def _shown(self, concepts: ConceptLog) -> npt.NDArray[np.float64]:
+        return shown_shares(topic_shares(concepts, self.bench.taxonomy), self.bench.taxonomy)
+
+    @property
+    def _topic_names(self) -> tuple[str, ...]:
+        return concept_topics(self.bench.taxonomy).names
 
     def trials(self, release: Release, *, rerun: bool) -> Trials:
         """Return what runs the method of a release again; without `rerun`, what says that it is not."""
@@ -115,7 +128,7 @@ class Assessor:
         self.progress.start(f"{name}: measure")
         with steps("measure"):
             scores = bench.measure(release, seed=self.seed)
-            after = topic_shares(bench.concepts_of(release), bench.taxonomy)
+            after = dict(zip(self._topic_names, self._shown(bench.concepts_of(release)), strict=True))
         return Run(
             name=name,
             method=statement.method,
@@ -129,7 +142,7 @@ class Assessor:
             scores=tuple(scores),
             seconds=steps.seconds,
             group_sizes=_group_sizes(release),
-            topics={bench.taxonomy.label(topic): float(after[topic]) for topic in self.topics},
+            topics={topic: float(after[topic]) for topic in self.topics},
             baseline=baseline,
         )
 

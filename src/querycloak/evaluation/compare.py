@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from querycloak._version import __version__
+from querycloak.catalog import method
 from querycloak.errors import OutputError, UserError
 from querycloak.evaluation.assess import Assessor
 from querycloak.evaluation.comparison import Comparison
 from querycloak.evaluation.comparison_files import comparison_csv, comparison_json, run_from_json, run_to_json
+from querycloak.evaluation.learning import refuse_learning
 from querycloak.evaluation.limits import LIMITS, Limits, check_tasks
 from querycloak.evaluation.plans import Plan, plan_runs, run_plans
 from querycloak.evaluation.room import check_room
 from querycloak.logs.atomic import write_text
 from querycloak.logs.content_digest import content_digest
-from querycloak.mapping.modes import check_mapping
+from querycloak.mapping.modes import check_mapping, stated_mapping
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -63,6 +65,8 @@ def compare(
         raise UserError("The log has one user: there is nobody to hide among.")
     check_tasks(tasks)
     check_room(log)
+    for plan in plans if bench.learn_from_clicks else ():
+        refuse_learning(plan.method, private=method(plan.method).is_private)
     store = None if output is None else make_store(output, "runs")
     assessor = Assessor(bench, seed, progress)
     mark = content_digest(log).hex() + knowledge
@@ -86,8 +90,8 @@ def compare(
         limits=limits,
         tasks=tasks,
         repeat=repeat,
-        mapping=check_mapping(bench.mapping),
-        topics={bench.taxonomy.label(topic): share for topic, share in assessor.topics.items()},
+        mapping=stated_mapping(check_mapping(bench.mapping)),
+        topics=assessor.topics,
         runs=tuple(run for run in runs if run is not None),
     )
     if output is not None:
@@ -111,6 +115,8 @@ def make_store(output: Path, name: str) -> Path:
 
 
 def _key(mark: str, plan: Plan, seed: int, bench: Workbench) -> str:
-    knowledge = [bench.taxonomy.name, len(bench.taxonomy), check_mapping(bench.mapping)]
+    knowledge: list[object] = [bench.taxonomy.name, len(bench.taxonomy), stated_mapping(check_mapping(bench.mapping))]
+    knowledge += ["learned from clicks"] if bench.learn_from_clicks else []
+    knowledge.append(bench.category_tree(plan.settings).name)  # of stream methods
     parts = [mark, plan.method, plan.settings, plan.draws, seed, __version__, *knowledge]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]

@@ -133,7 +133,8 @@ def _draws(plan: Plan, assessor: Assessor) -> tuple[tuple[Score, ...], ...]:
 def _by_workers(assessor: Assessor, plans: Sequence[Plan], processes: int) -> Iterator[Run]:
     """Run plans by several processes."""
     bench = assessor.bench
-    setup = (bench.log, bench.knowledge, bench.directory, bench.resolver, bench.mapping, bench.concepts, assessor.seed)
+    knowledge = (bench.knowledge, bench.directory, bench.resolver)
+    setup = (bench.log, knowledge, bench.reading, bench.concepts, assessor.seed)
     with Workers("querycloak.evaluation.plans:serve", setup, processes) as pool:
         for texts in pool.map(_shared_out(plans, processes)):
             for text in texts:
@@ -160,8 +161,8 @@ def serve() -> None:
 
 
 def _answers(setup: tuple[Any, ...]) -> Callable[[list[Plan]], list[bytes]]:
-    log, knowledge, directory, resolver, mapping, concepts, seed = setup
-    bench = Workbench(log, knowledge, directory, resolver, mapping=mapping)
+    log, knowledge, reading, concepts, seed = setup
+    bench = Workbench(log, *knowledge, **reading)
     bench.__dict__["concepts"] = concepts  # as the cached property would keep it: mapped once, by the first process
     assessor = Assessor(bench, seed)
     return lambda plans: [run_to_json(_run(plan, assessor)) for plan in plans]

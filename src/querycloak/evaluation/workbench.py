@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from querycloak.attacks.halves import Halves, halves
@@ -17,11 +18,12 @@ from querycloak.attacks.result import CannotAttackError, NothingToAttackError
 from querycloak.catalog import ATTACKS, MEASURES
 from querycloak.catalog import method as find_method
 from querycloak.errors import GateError, ParameterError
+from querycloak.evaluation.learning import check_learning, refuse_learning
 from querycloak.evaluation.room import check_room
 from querycloak.evaluation.trials import NOT_RERUN, MethodTrials, NoTrials
-from querycloak.knowledge.named import load_taxonomy
+from querycloak.knowledge.named import load_taxonomy, usual_categories
 from querycloak.mapping.mappers import mapper_of
-from querycloak.mapping.modes import check_mapping
+from querycloak.mapping.modes import check_mapping, mapping_of_statement, stated_mapping
 from querycloak.progress import QUIET, Progress
 from querycloak.randomness import Randomness
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.click_categories import ClickCategories
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.mapping.row_paths import PathsOf, RowPaths
     from querycloak.measures.score import Score
@@ -45,6 +48,8 @@ if TYPE_CHECKING:
     from querycloak.texts.sensitive import SensitiveWords
 
 MOST_REMEMBERED: Final = 24
+LEARNED: Final = frozenset({"click_categories", "concepts", "paths"})
+"""Needs that what is learned from clicks changes."""
 INVENTED: Final = "published ids are invented, and none of them stands for a person"
 T = TypeVar("T")
 
@@ -66,8 +71,8 @@ class Workbench:
     """A log with its background knowledge."""
 
     log: QueryLog
-    knowledge: Taxonomy | str | PathLike[str] = "wordnet"
-    """a taxonomy, `wordnet`, or a file"""
+    knowledge: Taxonomy | str | PathLike[str] | None = None
+    """a taxonomy, its name, or a file; None = WordNet, and `usual_categories` for the category paths of a stream"""
     directory: SiteDirectory | None = None
     resolver: Any = None
     progress: Progress = QUIET
@@ -75,6 +80,8 @@ class Workbench:
     """words that exposure counts as sensitive; None = our list"""
     mapping: str | None = None
     """how queries are read (`mapping.modes`); None = the default, or that of the release that is looked at"""
+    learn_from_clicks: bool = False
+    """queries without a listed click get a category that is learned from the clicks of others"""
     _made: dict[tuple[str, int], tuple[Release, Any]] = field(default_factory=dict, init=False, repr=False)
     parts: dict[tuple[int, str], QueryLog] = field(default_factory=dict, init=False, repr=False)
     """parts of the log on which methods are run again, by seed and name"""
@@ -82,16 +89,31 @@ class Workbench:
 
     def __post_init__(self) -> None:
         check_mapping(self.mapping)
+        if self.learn_from_clicks:
+            check_learning(clicks=self.log.url is not None)
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
         """The taxonomy, loaded."""
-        return load_taxonomy(self.knowledge)
+        return load_taxonomy("wordnet" if self.knowledge is None else self.knowledge)
 
     @cached_property
     def concepts(self) -> ConceptLog:
         """What the queries of the log are about."""
-        return self._map(self.log)
+        return self._map(self.log, self.taxonomy)
+
+    @cached_property
+    def click_categories(self) -> ClickCategories | None:
+        """What was learned from the clicks of the log; None where that was not asked for."""
+        if not self.learn_from_clicks or self.directory is None:
+            return None
+        from querycloak.knowledge.vectors import load_vectors
+        from querycloak.mapping.click_categories import learn_from_clicks
+
+        self.progress.start("learning categories from clicks")
+        found = learn_from_clicks(self.log, self.directory, load_vectors())
+        self.progress.note(found.learned.says)
+        return found
 
     @property
     def stream_engines(self) -> Any:
@@ -103,25 +125,47 @@ class Workbench:
     @property
     def paths(self) -> PathsOf:
         """What finds the category path of each row of the log."""
-        return self._paths_of(self.log, lambda: self.concepts)
+        return self._paths_of(self.log, self._concepts_in, {})
 
-    def _paths_of(self, log: QueryLog, concepts: Callable[[], ConceptLog]) -> PathsOf:
+    def category_tree(self, settings: Mapping[str, Any]) -> Taxonomy:
+        """Return the taxonomy of the categories of a log that has none, for a stream method with these settings."""
+        if self.knowledge is not None:
+            return self.taxonomy
+        return load_taxonomy(usual_categories(as_in_paper=bool(settings.get("as_in_paper"))))
+
+    def _paths_of(
+        self, log: QueryLog, concepts: Callable[[Taxonomy], ConceptLog], settings: Mapping[str, Any]
+    ) -> PathsOf:
         """Take the categories of a log; only where it has none, map its queries."""
         from querycloak.mapping.row_paths import row_paths
 
         def find(separator: str) -> RowPaths:
             if log.category is not None:
                 return row_paths(log, separator)
-            return row_paths(log, separator, concepts(), self.taxonomy)
+            tree = self.category_tree(settings)
+            return row_paths(log, separator, concepts(tree), tree)
 
         return find
+
+    def _concepts_in(self, taxonomy: Taxonomy) -> ConceptLog:
+        """Return what the queries of the log are about, in this taxonomy or that of the category paths."""
+        return self.concepts if taxonomy is self.taxonomy else self._categories_of_queries
+
+    @cached_property
+    def _categories_of_queries(self) -> ConceptLog:
+        return self._map(self.log, self.category_tree({}))
 
     def anonymize(self, method: str, *, seed: int | None = None, **settings: Any) -> Release:
         """Run a method by its catalog name. Without a seed, randomness is the operating system's."""
         entry = find_method(method)
+        if self.learn_from_clicks:
+            refuse_learning(entry.name, private=entry.is_private)
+            if LEARNED.isdisjoint(entry.needs):
+                self.progress.note(f"{method} does not ask what queries are about: nothing is learned from clicks.")
         checked = entry.settings.from_json({**entry.given, **settings})
         random = Randomness(seed).child(entry.name)
-        release = entry.function(self.log, checked, random, self.progress, **self._needs(entry.needs))
+        needs = self._needs(entry.needs, settings=checked.to_json())
+        release = entry.function(self.log, checked, random, self.progress, **needs)
         if release.seal is None:  # whether it still fits is looked at when the release is written
             raise GateError(f"{method}: its release did not pass the gate. This is a fault of the method.")
         if release.seal.original is not self.log:
@@ -131,8 +175,9 @@ class Workbench:
             raise GateError(f"{method}: its statement has settings that were not asked for, or counts among them.")
         statement = release.statement if seed is None else release.statement.seeded()
         if "concepts" in entry.needs or ("paths" in entry.needs and self.log.category is None):
-            learned = self.concepts.learned
-            statement = replace(statement, mapping=check_mapping(self.mapping), mapping_learned=learned)
+            tree = self.taxonomy if "concepts" in entry.needs else self.category_tree(checked.to_json())
+            found = self._concepts_in(tree)
+            statement = replace(statement, mapping=stated_mapping(found.mapping), mapping_learned=found.learned)
         return replace(release, statement=statement)
 
     def attack(
@@ -200,7 +245,7 @@ class Workbench:
         chosen = [c for c in catalog.values() if release.kind in c.kinds and (names is None or c.name in names)]
         wanted = {need for check in chosen for need in check.needs}
         made: dict[Need, Any] = {need: extra[need] for need in wanted if need in extra}
-        made |= self._needs(wanted - made.keys(), release)
+        made |= self._needs(wanted - made.keys(), release, release.statement.settings)
         random = Randomness(seed)
         out: list[Any] = []
         for check in chosen:
@@ -223,8 +268,13 @@ class Workbench:
             out += found if isinstance(found, list) else [found]
         return out
 
-    def _needs(self, wanted: Collection[Need], release: Release | None = None) -> dict[Need, Any]:
-        """Make what is asked for; what is not asked for costs nothing."""
+    def _needs(
+        self,
+        wanted: Collection[Need],
+        release: Release | None = None,
+        settings: Mapping[str, Any] = MappingProxyType({}),
+    ) -> dict[Need, Any]:
+        """Make what is asked for; what is not asked for costs nothing. `settings` are those of the method."""
         needs: dict[Need, Any] = {}
         for need in wanted:
             if need == "release_concepts":
@@ -232,7 +282,9 @@ class Workbench:
                 needs[need] = self.concepts_of(release)
             elif need == "release_paths":
                 assert release is not None
-                needs[need] = self._paths_of(release.log, partial(self.concepts_of, release))
+                needs[need] = self._paths_of(release.log, partial(self._concepts_of, release), settings)
+            elif need == "paths":
+                needs[need] = self._paths_of(self.log, self._concepts_in, settings)
             elif need == "askers":
                 assert release is not None
                 needs[need] = self.askers_of(release)
@@ -258,11 +310,19 @@ class Workbench:
 
     def part(self, log: QueryLog) -> Workbench:
         """Return a bench for a part of the log, with the same knowledge."""
-        return Workbench(log, self.taxonomy, self.directory, self.resolver, mapping=self.mapping)
+        knowledge = None if self.knowledge is None else self.taxonomy
+        return Workbench(log, knowledge, self.directory, self.resolver, **self.reading)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How queries are read: what a bench for a part of the log, or of another process, must share."""
+        return {"mapping": self.mapping, "learn_from_clicks": self.learn_from_clicks}
 
     def for_release(self, release: Release) -> Workbench:
         """Return a bench that reads queries as the release's method did, where no mapping was asked for."""
-        return replace(self, mapping=check_mapping(self.mapping or release.statement.mapping or None))
+        if self.learn_from_clicks:
+            refuse_learning(release.statement.method, private="epsilon" in release.statement.parameters)
+        return replace(self, mapping=check_mapping(self.mapping or mapping_of_statement(release.statement.mapping)))
 
     def askers_of(self, release: Release) -> Askers:
         """Return who of the log asked each published text."""
@@ -281,11 +341,21 @@ class Workbench:
             self._made[key] = (release, make())  # the release is kept too, so that its id is not given to another
         return cast("T", self._made[key][1])
 
-    def _map(self, log: QueryLog) -> ConceptLog:
+    def _map(self, log: QueryLog, taxonomy: Taxonomy) -> ConceptLog:
         from querycloak.mapping import map_log
 
-        return map_log(log, mapper_of(self.taxonomy, check_mapping(self.mapping)), progress=self.progress)
+        mapper = mapper_of(taxonomy, check_mapping(self.mapping))
+        found = map_log(log, mapper, progress=self.progress)
+        if not self.learn_from_clicks:
+            return found
+        from querycloak.mapping.learned_sites import site_concepts, with_sites
+
+        return with_sites(found, log, site_concepts(self.log, mapper))
 
     def concepts_of(self, release: Release) -> ConceptLog:
         """Return the concepts of what was published."""
-        return self._remember("concepts", release, lambda: release.concepts(self.taxonomy, self._map))
+        return self._concepts_of(release, self.taxonomy)
+
+    def _concepts_of(self, release: Release, taxonomy: Taxonomy) -> ConceptLog:
+        kind = "concepts" if taxonomy is self.taxonomy else "categories"
+        return self._remember(kind, release, lambda: release.concepts(taxonomy, lambda log: self._map(log, taxonomy)))

@@ -19,6 +19,8 @@ _SCHEME: Final = r"^(?:[A-Za-z][A-Za-z0-9+.-]*:)?//"
 _USER: Final = r"^.*@"
 _PORT: Final = r":[0-9]*$"
 _WWW: Final = r"^www\.([^.]+\..+)$"
+_PLAIN: Final = r"^[a-z0-9.-]*[a-z0-9-]$"
+"""What is a host in normal form already, unless it begins with 'www.': most lines of a directory."""
 
 _SECOND_LEVEL: Final = "ac|asn|co|com|edu|go|gob|gouv|gov|govt|id|ltd|me|mil|ne|net|nhs|nom|or|org|plc|sch|school"
 """Second labels under which countries register names: a short rule instead of the public suffix list."""
@@ -35,6 +37,20 @@ def split_addresses(addresses: pl.Series) -> pl.DataFrame:
 
     What follows '?' or '#' is dropped. The path keeps its case: servers tell them apart.
     """
+    import polars as pl
+
+    given = addresses.rename("host")
+    plain = (given.str.contains(_PLAIN) & ~given.str.starts_with("www.")).fill_null(value=False)
+    if plain.all():
+        return given.to_frame().with_columns(path=pl.lit(""))
+    if not plain.any():
+        return _split(given)
+    hosts = given.filter(plain).to_frame().with_columns(path=pl.lit(""))
+    row = pl.concat([plain.arg_true(), (~plain).arg_true()])
+    return pl.concat([hosts, _split(given.filter(~plain))])[row.arg_sort()]
+
+
+def _split(addresses: pl.Series) -> pl.DataFrame:
     import polars as pl
 
     address = pl.col("address").str.strip_chars().str.replace(_SCHEME, "")

@@ -79,11 +79,9 @@ class SiteDirectory:
                 "The directory has no site with a category of the taxonomy: are its paths those of another?"
             )
         count = np.bincount(pairs["category"].to_numpy(), minlength=len(taxonomy)).astype(np.int32)
-        chosen = pairs["category"].to_numpy()
-        sites = (
-            pairs.with_columns(depth=pl.Series(taxonomy.depth[chosen]), sites=pl.Series(count[chosen]))
-            .sort("depth", "sites", "category", descending=[False, True, False], maintain_order=True)
-            .unique("site", keep="first", maintain_order=True)
-            .select("site", "category")
-        )
+        # Categories in order of preference: sorting pairs by one small number is much faster than by three columns.
+        preference = np.empty(len(taxonomy), dtype=np.int32)
+        preference[np.lexsort((-count, taxonomy.depth))] = np.arange(len(taxonomy), dtype=np.int32)
+        order = np.argsort(preference[pairs["category"].to_numpy()], kind="stable")
+        sites = pairs[order].unique("site", keep="first", maintain_order=True)
         return cls(taxonomy, sites, count)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["KNOWLEDGE", "Knowledge", "load_taxonomy", "named_taxonomy"]
+__all__ = ["KNOWLEDGE", "Knowledge", "load_taxonomy", "named_taxonomy", "usual_categories"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,15 @@ KNOWLEDGE: Final = Catalog(
     ),
 )
 """Taxonomies by name."""
+
+
+def usual_categories(*, as_in_paper: bool) -> str:
+    """Return the name of the taxonomy that the categories of a stream are of, where it has none and none is named.
+
+    The sets of a stream are the top-level categories: WordNet has three, too few to share work between and to read. As
+    in the paper, a record goes down a deep tree, and topics have three levels.
+    """
+    return "wordnet" if as_in_paper else "topics"
 
 
 def named_taxonomy(source: str | PathLike[str]) -> Taxonomy | None:

@@ -63,8 +63,8 @@ def tree_of_paths(
 def concepts_of_paths(paths: Sequence[str], taxonomy: Taxonomy) -> Int32s:
     """Find paths in a taxonomy: int32[len(paths)], the deepest concept of the path that exists; -1 where none does."""
     found = np.full(len(paths), -1, dtype=np.int32)
-    for i, path in enumerate(paths):
-        above = path.strip("/").replace("_", " ")
+    for i, path in enumerate(_clean(pl.Series(paths, dtype=pl.String)).to_list()):
+        above = path.replace("_", " ")
         while above and above not in taxonomy.concept_of_path:
             above = above.rpartition("/")[0]
         found[i] = taxonomy.concept_of_path.get(above, -1)
@@ -72,8 +72,9 @@ def concepts_of_paths(paths: Sequence[str], taxonomy: Taxonomy) -> Int32s:
 
 
 def _clean(paths: pl.Series) -> pl.Series:
-    """Take out NUL, which the order of the tree needs, and empty parts."""
-    return paths.str.replace_all("\0", "", literal=True).str.replace_all("//+", "/").str.strip_chars("/")
+    """Take out NUL, which the order of the tree needs, spaces around parts, and empty parts."""
+    clean = paths.str.replace_all("\0", "", literal=True).str.replace_all(r"\s*/[\s/]*", "/")
+    return clean.str.strip_chars().str.strip_chars("/")
 
 
 def _under(paths: pl.Series, root: str) -> pl.Series:

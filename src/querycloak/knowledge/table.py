@@ -8,19 +8,24 @@ zstd.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from querycloak.errors import InputError, TaxonomyError
+from querycloak.knowledge.cache import find_slot
 from querycloak.knowledge.directory import SiteDirectory
 from querycloak.knowledge.odp import read_content, read_structure
+from querycloak.knowledge.packed import Unpacked, pack, unpack
 from querycloak.knowledge.paths import tree_of_paths
 from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.logs.compression import open_binary
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 __all__ = ["read_directory", "read_taxonomy"]
@@ -32,9 +37,12 @@ _CATEGORY: Final = {"category", "path", "topic", "concept"}
 
 
 def read_taxonomy(path: str | Path, progress: Progress = QUIET) -> Taxonomy:
-    """Read a taxonomy from a table of paths, a table of child and parent, or an Open Directory dump."""
+    """Read a taxonomy from a table of paths, a table of child and parent, or an Open Directory dump.
+
+    What was read of a large dump is kept (`cache.py`).
+    """
     if _is_dump(path):
-        return read_structure(path, progress)
+        return _remembered(path, "taxonomy", progress, partial(read_structure, path)).taxonomy
     lines, first = _lines(path)
     head = [field.strip().lower() for field in lines[first].split("\t")]
     named = head[0] in _CATEGORY if len(head) == 1 else head[0] in _CHILD and head[1] in _PARENT
@@ -73,8 +81,17 @@ def _tree_of_links(path: str | Path, lines: list[str], columns: int) -> Taxonomy
 def read_directory(path: str | Path, taxonomy: Taxonomy | None = None, progress: Progress = QUIET) -> SiteDirectory:
     """Read a directory of sites from a table of site and category path, or from an Open Directory dump of content.
 
-    With a taxonomy, the categories are its concepts; without, they make their own.
+    With a taxonomy, the categories are its concepts; without, they make their own, and what was read of a large file is
+    kept (`cache.py`).
     """
+    if taxonomy is not None:
+        return _read_directory(path, taxonomy, progress)
+    found = _remembered(path, "directory", progress, partial(_read_directory, path, None)).directory
+    assert found is not None  # a kept file has its kind in its name
+    return found
+
+
+def _read_directory(path: str | Path, taxonomy: Taxonomy | None, progress: Progress) -> SiteDirectory:
     if _is_dump(path):
         return read_content(path, taxonomy, progress)
     lines, first = _lines(path)
@@ -92,7 +109,45 @@ def read_directory(path: str | Path, taxonomy: Taxonomy | None = None, progress:
     bad = listed.filter(pl.col("category").is_null() | pl.col("category").str.contains("\t"))
     if len(bad):
         raise InputError.at(path, "expected two fields, site and category path", int(bad["line"][0]))
+    bare = listed.filter(~pl.col("category").str.contains(r"[^\s/]"))
+    if len(bare):
+        raise InputError.at(path, "the category of the site is empty: leave the line out", int(bare["line"][0]))
     return SiteDirectory.of(listed["site"], listed["category"].str.strip_chars(), taxonomy)
+
+
+class _Notes:
+    """Passes progress on, and remembers what was noted."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.start, self.advance = progress.start, progress.advance
+        self._note = progress.note
+        self.noted: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.noted.append(text)
+        self._note(text)
+
+
+def _remembered(
+    path: str | Path, kind: str, progress: Progress, read: Callable[[Progress], Taxonomy | SiteDirectory]
+) -> Unpacked:
+    """Return what was kept of a file, and say again what was noted when it was read; or read it, and keep that."""
+    slot = find_slot(path, kind)
+    data = None if slot is None else slot.load()
+    if data is not None:
+        with suppress(ValueError):
+            kept = unpack(data)
+            for note in kept.notes:
+                progress.note(f"{path}{note}")
+            return kept
+    notes = _Notes(progress)
+    found = read(notes)
+    directory = found if isinstance(found, SiteDirectory) else None
+    taxonomy = found.taxonomy if isinstance(found, SiteDirectory) else found
+    if slot is not None:
+        # The same content may be read under another name next time.
+        slot.save(pack(taxonomy, directory, [note.removeprefix(str(path)) for note in notes.noted]))
+    return Unpacked(taxonomy, directory, [])
 
 
 def _is_dump(path: str | Path) -> bool:

@@ -36,7 +36,7 @@ PAPER = "paper"
 PAPER_FINE = "paper-fine"
 """Name of the same topics with the 19 finer ones in the place of the four: domains as fine as profiles."""
 TOPIC_DEPTH: Final = 4
-"""Depth of the concepts that are topics where none are named; WordNet's upper three levels say little."""
+"""Depth of the concepts that are topics of a tree without names for them; WordNet's upper three levels say little."""
 
 
 @dataclass(frozen=True)

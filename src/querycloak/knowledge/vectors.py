@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -86,7 +86,8 @@ def load_vectors(path: str | PathLike[str] | None = None) -> WordVectors:
     if path is None:
         return _ours()
     try:
-        return _read(Path(path))
+        state = Path(path).stat()
+        return _of_file(Path(path), state.st_mtime_ns, state.st_size)
     except OSError as error:
         raise InputError.at(path, f"the vectors cannot be read ({error.strerror})") from error
 
@@ -96,6 +97,12 @@ def quantised(rows: npt.NDArray[np.floating[Any]]) -> Int8s:
     exact = rows.astype(np.float64)
     length = np.sqrt((exact * exact).sum(axis=1, keepdims=True))
     return np.rint(exact / np.where(length > 0, length, 1.0) * SCALE).astype(np.int8)
+
+
+@lru_cache(maxsize=2)
+def _of_file(path: Path, _time: int, _size: int) -> WordVectors:
+    """Read a file once, unless it changed."""
+    return _read(path)
 
 
 @cache

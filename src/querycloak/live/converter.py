@@ -78,7 +78,7 @@ class Converter:
         problems: Problems,
         taxonomy: Callable[[], Taxonomy] = load_wordnet,
     ) -> None:
-        """`taxonomy` is called when a name is looked for, or a label."""
+        """`taxonomy` is called when the label of a concept is looked for."""
         self.engine = settings.engine(method, random.child("engine"))
         self.reader = Reader(layout, settings, self.engine.tree, random.child("ids"), problems, taxonomy)
         self.left = 0

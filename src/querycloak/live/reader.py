@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from querycloak.arrays.checks import Arrays, BadStateError, Count, part, prefixed, read_plain, require, take
 from querycloak.arrays.vocabulary import ByteCodes, Vocabulary, fresh_ids, id_width
+from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.live import _join_kernels as join
 from querycloak.live.text_lines import with_texts
 from querycloak.logs import _records_kernels as records
@@ -104,7 +105,7 @@ class Reader:
     ) -> None:
         """`tree` grows with the categories that are read; `random` makes the ids under which users are published.
 
-        `taxonomy` is called when a name is looked for, or a label.
+        `taxonomy` is called when the label of a concept is looked for: that of the classifier.
         """
         self.layout = layout
         self.settings = settings
@@ -125,7 +126,7 @@ class Reader:
         self._paths: list[Path | None] = []  # of the categories
         self._taxonomy = taxonomy
         rule = settings.rule
-        self.texts = StreamTexts(rule, settings.max_phrases, taxonomy) if changes_texts(rule) else None
+        self.texts = StreamTexts(rule, settings.max_phrases, load_wordnet) if changes_texts(rule) else None
         """what may be published of texts; None = everything, as it is"""
         self._id_random = random
         self._digits: bool | None = None

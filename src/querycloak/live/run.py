@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from querycloak.logs.atomic import is_pipe
 from querycloak.logs.read_options import ReadOptions
-from querycloak.mapping.modes import DEFAULT_MAPPING
+from querycloak.mapping.modes import DEFAULT_MAPPING, stated_mapping
 from querycloak.releases.files import statement_path
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Run:
         same = {name: None if path is None else str(path.resolve()) for name, path in files.items()}
         read = {"columns": dict(self.options.columns), "format": self.options.format, "header": self.options.header}
         given = {"method": self.method, "seed": self.seed, "encoding": self.options.encoding, **read}
-        given |= {"taxonomy": self.taxonomy, "mapping": self.mapping}
+        given |= {"taxonomy": self.taxonomy, "mapping": stated_mapping(self.mapping)}
         return {**given, **self.settings.to_json(), **same}
 
     @property

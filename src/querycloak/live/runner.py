@@ -59,7 +59,7 @@ def run_stream(
     """Run until the input ends or the user stops it; None where the reader of the output went away, or nothing came.
 
     A bad line that ends the run is raised after what came before it has left, and the statement is written.
-    `classifier` finds the category of queries that come without, `taxonomy` knows names and labels; they are not saved,
+    `classifier` finds the category of queries that come without, `taxonomy` knows their labels; they are not saved,
     and must be the same at every start.
     """
     if run.checkpoint is not None and not (_can_wind(run.source) and _can_wind(run.output)):

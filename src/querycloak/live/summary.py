@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from querycloak.live.run import Run, Summary
 from querycloak.logs.atomic import write_text
+from querycloak.mapping.modes import stated_mapping
 from querycloak.methods.stream.stream_release import flow_figures
 from querycloak.methods.stream.stream_statement import stream_statement
 from querycloak.methods.stream.stream_texts import published_kinds
@@ -48,7 +49,7 @@ def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) ->
     if run.seed is not None:
         statement = statement.seeded()
     if reader.classifier is not None:
-        statement = replace(statement, mapping=run.mapping)  # words and labels alone: nothing is learned
+        statement = replace(statement, mapping=stated_mapping(run.mapping))  # nothing is learned from the stream
     stats = {
         "method": run.method,
         **run.settings.to_json(),

@@ -4,7 +4,7 @@ A query is a row of word codes. What is known of a word is a row of `facts`, wit
 
 ==============  =====================================================================================
 LETTER          class, 1 + its place in `LETTERS`; 0 = nothing is known of the word yet
-FLAGS           STOP: stop word; CONCEPT: has a concept by itself; NAME: is read as somebody's name;
+FLAGS           STOP: stop word; CONCEPT: means something by itself; NAME: is read as somebody's name;
                 BEGINS, FOLLOWS: its stem is the first, or the second, of a label of several words
 ROW             row of its vector, -1 = it has none, or is a stop word
 STEM            code of its stem, -1 = of no label
@@ -154,8 +154,10 @@ def _first_sense(labels: Labels, facts: Int32s, codes: Int32s, at: int, end: int
         found = _find(labels.stems, scratch, 0, n)
         if found >= 0:
             label = int(labels.label_of_stems[found])
-            first = int(labels.sense[labels.sense_start[label]])
-            several = labels.sense_start[label + 1] - labels.sense_start[label] > 1
+            for k in range(labels.sense_start[label], labels.sense_start[label + 1]):
+                if not labels.possessive[k]:
+                    several = several or first >= 0
+                    first = int(labels.sense[k]) if first < 0 else first
     return first, several
 
 

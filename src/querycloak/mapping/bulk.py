@@ -27,6 +27,7 @@ from querycloak.mapping.bulk_tables import choice_of, labels_of, names_of
 from querycloak.mapping.bulk_words import CodedWords, split_texts
 from querycloak.mapping.layer_arrays import Found, Queries, Room
 from querycloak.mapping.layer_tables import LEAST_JOINED
+from querycloak.mapping.lexicon import forms_of
 from querycloak.mapping.reading import concepts_in
 from querycloak.mapping.stopwords import STOP_WORDS
 from querycloak.mapping.word_table import NOT_THERE
@@ -122,7 +123,7 @@ class BulkReader:
         facts[codes, kernels.LETTER] = [1 + kernels.LETTERS.index(word.letter) for word in words]
         stop, concept, name = (
             np.array([word.stop for word in words], np.int32),
-            np.array([word.concept != NO_CODE for word in words], np.int32),
+            np.array([len(tables.candidates(word).senses) > 0 for word in words], np.int32),
             np.array([tables.is_name(text) for text in texts], np.int32),
         )
         facts[codes, kernels.FLAGS] = stop * kernels.STOP + concept * kernels.CONCEPT + name * kernels.NAME
@@ -131,9 +132,10 @@ class BulkReader:
         facts[codes, kernels.STEM] = stem = self._words.find([word.stem for word in words])
         begins, follows = self._starts[np.minimum(stem, len(self._starts) - 1)].T
         facts[codes, kernels.FLAGS] |= begins * kernels.BEGINS + follows * kernels.FOLLOWS
+        singular = [forms_of(word) for word in words]
         for at in range(kernels.SINGULARS):
-            some = [i for i, word in enumerate(words) if len(word.singulars) > at]
-            facts[codes[some], kernels.SINGULAR + at] = self._words.find([words[i].singulars[at] for i in some])
+            some = [i for i, forms in enumerate(singular) if len(forms) > at]
+            facts[codes[some], kernels.SINGULAR + at] = self._words.find([singular[i][at] for i in some])
 
     def _learn(self, queries: Queries, found: Found) -> None:
         """Ask the reference for the guesses and senses that are missing."""

@@ -1,4 +1,4 @@
-"""The directory category of each query: by the site that was clicked, or by the site that a resolver names.
+"""The directory category of each query: by the site that was clicked, by the site that a resolver names, or learned.
 
 >>> from querycloak.knowledge.directory import SiteDirectory
 >>> from querycloak.logs.query_log import QueryLog
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
+    from querycloak.mapping.click_categories import ClickCategories
 
 __all__ = ["EventCategories", "Resolver", "query_categories"]
 
@@ -49,16 +50,21 @@ class EventCategories:
     """int64[events], the first row of each event"""
     category: npt.NDArray[np.int32]
     """int32[events], a concept of the taxonomy, -1 = none"""
+    learned: int = 0
+    """events whose category was learned from the clicks of other events"""
 
 
 def query_categories(
-    log: QueryLog, directory: SiteDirectory | None, resolver: Resolver | None = None
+    log: QueryLog,
+    directory: SiteDirectory | None,
+    resolver: Resolver | None = None,
+    click_categories: ClickCategories | None = None,
 ) -> EventCategories:
     """Find the category of every query event (Erola and Castellà-Roca, sections IV-A and IV-B).
 
     An event's site is its best-ranked click that the directory lists; without one, the first of the resolver's results
-    that the directory lists. Only the domain is looked up, and Wikipedia is skipped. Without a directory, the category
-    paths of the log are used.
+    that the directory lists; without that, what `click_categories` says of its words. Only the domain is looked up, and
+    Wikipedia is skipped. Without a directory, the category paths of the log are used.
     """
     if directory is None:
         return _own_categories(log)
@@ -70,11 +76,24 @@ def query_categories(
     row = np.flatnonzero(log.event)
     category = _clicked(log, row, directory)
     if resolver is not None:
-        missing = np.unique(log.query[row[category == NO_CODE]])
-        resolved = np.full(len(log.queries), NO_CODE, dtype=np.int32)
-        resolved[missing] = _resolved(log.queries.gather(missing), resolver, directory)
-        category = np.where(category == NO_CODE, resolved[log.query[row]], category)
-    return EventCategories(directory.taxonomy, row, category)
+        category = _filled(log, row, category, lambda texts: _resolved(texts, resolver, directory))
+    if click_categories is None:
+        return EventCategories(directory.taxonomy, row, category)
+    filled = _filled(log, row, category, click_categories.categories)
+    return EventCategories(directory.taxonomy, row, filled, int((filled != category).sum()))
+
+
+def _filled(
+    log: QueryLog,
+    row: npt.NDArray[np.int64],
+    category: npt.NDArray[np.int32],
+    find: Callable[[pl.Series], npt.NDArray[np.int32]],
+) -> npt.NDArray[np.int32]:
+    """Ask for the texts of the events that have no category; each text is asked for once."""
+    missing = np.unique(log.query[row[category == NO_CODE]])
+    found = np.full(len(log.queries), NO_CODE, dtype=np.int32)
+    found[missing] = find(log.queries.gather(missing))
+    return np.where(category == NO_CODE, found[log.query[row]], category).astype(np.int32)
 
 
 def _own_categories(log: QueryLog) -> EventCategories:

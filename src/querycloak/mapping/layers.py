@@ -100,8 +100,9 @@ def _label(clause: Clause, own: list[str], at: int, least: int, around: list[str
             pair = tables.pair(word, following)
             if pair is not None:
                 return Unit(at, at + 2, *pair)
-    if least < 1 and word.concept != NO_CODE and clause.classes[at] in "gn":
-        return _in_sense(tables.candidates(word), own, at, at + 1, around, tables)
+    if least < 1 and clause.classes[at] in "gn":
+        found = tables.candidates(word)
+        return _in_sense(found, own, at, at + 1, around, tables) if found.senses else None
     return None
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.embedded_labels import EmbeddedLabels, Table
 
-__all__ = ["Candidates", "Lexicon", "Word", "lexicon_of"]
+__all__ = ["Candidates", "Lexicon", "Word", "forms_of", "lexicon_of"]
 
 _ENDINGS: Final = (
     ("s", ""),
@@ -49,6 +49,8 @@ _ENDINGS: Final = (
 )
 """How WordNet takes the plural off a noun: ending → ending."""
 
+_WOMEN: Final = "women"
+"""Not among the irregular plurals, and of another stem than "woman"."""
 _NOT_FOUND: Final = (NO_CODE, "", "")
 _WORDS_KEPT: Final = 1_000_000
 """Words remembered at most; then all are forgotten."""
@@ -132,7 +134,7 @@ class Lexicon:
         word.singulars = tuple(
             singular
             for singular in singulars(text, self._singular_of)
-            if singular in self._labels.last_words and (self.stem(singular) == word.stem or text.endswith("women"))
+            if singular in self._labels.last_words and self.stem(singular) == word.stem
         )
         if not word.stop and word.letter != "c" and (len(text) > 2 or text in SHORT_WORDS):
             word.concept = self._find([word])[0]
@@ -155,23 +157,22 @@ class Lexicon:
 
         Possessive labels are left out. The first concept is that of the nearest form.
         """
-        if len(words) == 1 and words[0].concept == NO_CODE:
+        if len(words) == 1 and words[0].concept == NO_CODE and not words[0].text.endswith(_WOMEN):
             return _NO_CANDIDATES
         labels, pairs = self._labels, self._labels.possessive_pairs
         text = " ".join([word.text for word in words])
         start = text[: len(text) - len(words[-1].text)]
-        forms = [f for f in (text, *(start + last for last in words[-1].singulars)) if f in labels.concept]
+        forms = [form for form in (text, *(start + last for last in forms_of(words[-1]))) if form in labels.concept]
         found = {c: None for form in forms for c in labels.senses(form) if (form, c) not in pairs}
         if found:
-            return Candidates(
-                tuple(found), tuple({word for form in (text, *forms) for word in form.split()}), by_stem=False
-            )
+            own = dict.fromkeys(word for form in (text, *forms) for word in form.split())
+            return Candidates(tuple(found), tuple(own), by_stem=False)
         by_stems = labels.label_of_stems.get(" ".join([word.stem for word in words]))
         if by_stems is None:
             return _NO_CANDIDATES
-        return Candidates(
-            labels.senses(by_stems), tuple(dict.fromkeys((*text.split(), *by_stems.split()))), by_stem=True
-        )
+        plain = tuple([c for c in labels.senses(by_stems) if (by_stems, c) not in pairs])
+        own = dict.fromkeys([*text.split(), *by_stems.split()])
+        return Candidates(plain, tuple(own), by_stem=True)
 
     def _find(self, words: Sequence[Word]) -> tuple[int, str, str]:
         """Return the concept of words, how they match its label, and the text of the label."""
@@ -218,6 +219,11 @@ class _Words(dict[str, Word]):
             self.clear()
         word = self[text] = self._make(text)
         return word
+
+
+def forms_of(word: Word) -> tuple[str, ...]:
+    """Return the singular forms by which a word may end a label that it may mean (`Lexicon.candidates`)."""
+    return (f"{word.text[:-2]}an",) if word.text.endswith(_WOMEN) else word.singulars
 
 
 def singulars(word: str, irregular: dict[str, str]) -> list[str]:

@@ -90,11 +90,13 @@ class Mapper:
         if directory is not None and directory.taxonomy is not taxonomy:
             raise ParameterError("The directory's categories are not those of the taxonomy: pass directory.taxonomy.")
         self.taxonomy = taxonomy
-        self.mapping = check_mapping(mapping)
         self.directory = directory
         if weight is None and directory is not None:
             weight = directory.site_count
-        self.reader = reader_of(taxonomy, self.mapping, None if weight is None else Lexicon(taxonomy, weight))
+        lexicon = None if weight is None else Lexicon(taxonomy, weight)
+        self.reader = reader_of(taxonomy, check_mapping(mapping), lexicon)
+        self.mapping = self.reader.mapping
+        """how queries are read: `segments` in the place of layers that do not know the taxonomy"""
         self._known: dict[str, tuple[int, ...]] = {}
         self._last: tuple[pl.Series, QueryConcepts] | None = None
         self._largest: tuple[pl.Series, QueryConcepts] | None = None

@@ -17,11 +17,25 @@ if TYPE_CHECKING:
 
     from querycloak.mapping.lexicon import Lexicon, Word
 
-__all__ = ["DEFAULT_MAPPING", "LAYERED", "MAPPINGS", "Unit", "check_mapping", "split_mapping", "untouched"]
+__all__ = [
+    "DEFAULT_MAPPING",
+    "LAYERED",
+    "MAPPINGS",
+    "Unit",
+    "check_mapping",
+    "mapping_of_statement",
+    "split_mapping",
+    "stated_mapping",
+    "untouched",
+]
 
 DEFAULT_MAPPING: Final = "layers"
 LAYERED: Final = ("layers", "certain")
 """Mappings that read in layers (`layers`); `certain` without guesses. A file of vectors may follow a colon."""
+
+
+_WITH_VECTORS: Final = ", vectors "
+_DIGITS: Final = 16
 
 
 class Unit(NamedTuple):
@@ -131,3 +145,24 @@ def split_mapping(mapping: str) -> tuple[str, str | None]:
     if vectors and name not in LAYERED:
         raise ParameterError(f"The mapping {name!r} uses no vectors; {' and '.join(LAYERED)} do.")
     return name, vectors or None
+
+
+def stated_mapping(mapping: str) -> str:
+    """Return a mapping as statements name it: without the path of a file, which tells about its owner."""
+    name, vectors = split_mapping(mapping)
+    if vectors is None:
+        return name
+    from querycloak.knowledge.vectors import load_vectors
+
+    return f"{name}{_WITH_VECTORS}{load_vectors(vectors).digest[:_DIGITS]}"
+
+
+def mapping_of_statement(stated: str) -> str | None:
+    """Return the mapping that a statement names, None where it names none; with vectors of one's own, say so."""
+    name, own, digest = stated.partition(_WITH_VECTORS)
+    if own:
+        raise ParameterError(
+            f"The release's queries were read with word vectors of its maker (SHA-256 {digest}…): give that file with "
+            f"--vectors (mapping={name + ':FILE'!r}), or choose another --mapping."
+        )
+    return name or None

@@ -41,6 +41,10 @@ class Reader(Protocol):
         """The labels that words are looked up in."""
 
     @property
+    def mapping(self) -> str:
+        """The mapping that is used."""
+
+    @property
     def bulk(self) -> BulkReader | None:
         """What reads many queries faster, with the same answers; None where there is no such thing."""
 
@@ -53,12 +57,12 @@ class WordReader:
 
     def __init__(self, lexicon: Lexicon, mapping: str) -> None:
         self.lexicon = lexicon
+        self.mapping = mapping
         self.bulk = None
-        self._mapping = mapping
 
     def read(self, text: str) -> list[ReadClause]:
         """Return the clauses of a query with their units."""
-        find = MAPPINGS[self._mapping]
+        find = MAPPINGS[self.mapping]
         read = _with_phrases([(words, "") for words in clauses(text)], self.lexicon)
         return [ReadClause(c, find(c.words, c.classes, c.phrases, self.lexicon)) for c in read]
 
@@ -66,10 +70,11 @@ class WordReader:
 class LayerReader:
     """Reads queries in layers."""
 
-    def __init__(self, taxonomy: str, vectors: str | None, *, guesses: bool) -> None:
+    def __init__(self, taxonomy: str, mapping: str) -> None:
         """Load what the layers need for a taxonomy, by its name."""
-        self._setup = (taxonomy, vectors, guesses)
-        self.tables = _tables(*self._setup)
+        self.taxonomy = taxonomy
+        self.mapping = mapping
+        self.tables = _tables(taxonomy, mapping)
 
     @property
     def lexicon(self) -> Lexicon:
@@ -88,21 +93,22 @@ class LayerReader:
 
         return None if JIT_OFF or self.tables.own_vectors else BulkReader(self)
 
-    def __getstate__(self) -> tuple[str, str | None, bool]:
-        return self._setup
+    def __getstate__(self) -> tuple[str, str]:
+        return self.taxonomy, self.mapping
 
-    def __setstate__(self, setup: tuple[str, str | None, bool]) -> None:
-        self._setup = setup
-        self.tables = _tables(*setup)
+    def __setstate__(self, state: tuple[str, str]) -> None:
+        self.taxonomy, self.mapping = state
+        self.tables = _tables(*state)
 
 
-def _tables(taxonomy: str, vectors: str | None, guesses: bool) -> LayerTables:
+def _tables(taxonomy: str, mapping: str) -> LayerTables:
     from querycloak.knowledge.topic_tree import load_topic_tree
     from querycloak.knowledge.wordnet import load_wordnet
     from querycloak.mapping.layer_tables import LayerTables
 
     tree = load_wordnet() if taxonomy == "wordnet" else load_topic_tree().taxonomy
-    return LayerTables(tree, vectors, guesses=guesses)
+    name, vectors = split_mapping(mapping)
+    return LayerTables(tree, vectors, guesses=name != "certain")
 
 
 def reader_of(taxonomy: Taxonomy, mapping: str, lexicon: Lexicon | None) -> Reader:
@@ -110,9 +116,9 @@ def reader_of(taxonomy: Taxonomy, mapping: str, lexicon: Lexicon | None) -> Read
     from querycloak.mapping.layer_tables import reads_layers
     from querycloak.mapping.lexicon import lexicon_of
 
-    name, vectors = split_mapping(mapping)
+    name, _ = split_mapping(mapping)
     if name in LAYERED and lexicon is None and reads_layers(taxonomy):
-        return LayerReader(taxonomy.name, vectors, guesses=name != "certain")
+        return LayerReader(taxonomy.name, mapping)
     return WordReader(lexicon or lexicon_of(taxonomy), "segments" if name in LAYERED else name)
 
 

@@ -28,6 +28,15 @@ class RowPaths:
     code: npt.NDArray[np.int32]
     """int32[n], into `paths`"""
     paths: list[tuple[str, ...]]
+    taxonomy: Taxonomy | None = None
+    """whose concepts the levels of paths are, by number; None = they are names of categories"""
+
+    @property
+    def named_paths(self) -> list[tuple[str, ...]]:
+        """The paths with the names of their levels."""
+        if self.taxonomy is None:
+            return self.paths
+        return [tuple(self.taxonomy.label(int(concept)) for concept in path) for path in self.paths]
 
     def nodes(self, tree: CategoryTree) -> npt.NDArray[np.int32]:
         """Return the node of each row, cut to the depth of the tree: int32[n]."""
@@ -73,4 +82,4 @@ def row_paths(
     queries, first = np.unique(known.query, return_index=True)
     of_query[queries] = known.concept[first]
     used, code = np.unique(of_query[log.query], return_inverse=True)
-    return RowPaths(code.astype(np.int32), [concept_path(taxonomy, int(c)) for c in used])
+    return RowPaths(code.astype(np.int32), [concept_path(taxonomy, int(c)) for c in used], taxonomy)

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Spelling"]
 
-FREQUENT: Final = ((6, 4_000), (7, 20_000), (8, 60_000))
+FREQUENT: Final = ((6, 5_000), (7, 30_000), (8, 100_000))
 """Letters of a misspelt word → rank up to which a word may be what was meant: short words lie near too many others."""
 CLEARLY: Final = 4
 """How many times further down the second candidate must be for the first to be taken."""
 LEAST_GLUED: Final = 6
 LONGEST_GLUED: Final = 40
 LEAST_PART: Final = 3
-FREQUENT_PART: Final = 30_000
+FREQUENT_PART: Final = 40_000
 MOST_PARTS: Final = 4
-MUCH: Final = log(30)
+MUCH: Final = log(3)
 """A split must be this much likelier than random letters, in logarithms."""
-_ENOUGH: Final = 500
+_ENOUGH: Final = 1_500
 """Words to correct that take as long as listing how frequent words begin."""
 _LETTER: Final = log(26)
 _OFFSET: Final = 2.7

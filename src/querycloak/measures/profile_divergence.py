@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.knowledge.topics import TOPIC_DEPTH
+from querycloak.knowledge.concept_topics import concept_topics
 from querycloak.logs.query_log import NO_CODE
 from querycloak.measures.score import Score
 from querycloak.progress import QUIET, Progress
@@ -44,8 +44,9 @@ def profile_divergence(
 ) -> list[Score]:
     """Mean divergence over the users of the log that have a profile; needs the release's truth, else nothing is said.
 
-    `topics` are roots of disjoint subtrees; concepts outside them have no part in a profile. Default: the ancestors at
-    the depth of the measure `topics`. A user whose published profile is empty counts as 1.
+    `topics` are roots of disjoint subtrees; concepts outside them have no part in a profile. Default: the
+    topics of `knowledge.concept_topics`, as the measure `topics` has them. A user whose published profile is empty
+    counts as 1.
     """
     if release.truth is None:
         return []
@@ -62,9 +63,9 @@ def profile_divergence(
 
 
 def topic_of_concept(taxonomy: Taxonomy, topics: Sequence[int] | None = None) -> Int32s:
-    """int32[concepts]: the topic that each concept is in, by its root; -1 = in none."""
+    """int32[concepts]: the topic that each concept is in, -1 = in none: its root, or by default its index."""
     if topics is None:
-        return taxonomy.ancestor_at_depth(TOPIC_DEPTH)
+        return concept_topics(taxonomy).counted
     out = np.full(len(taxonomy), NO_CODE, dtype=np.int32)
     for root in topics:
         out[root : root + taxonomy.size[root]] = root

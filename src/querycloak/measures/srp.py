@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
     from querycloak.mapping.categories import Resolver
+    from querycloak.mapping.click_categories import ClickCategories
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
@@ -40,6 +41,7 @@ def srp(
     taxonomy: Taxonomy,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
+    click_categories: ClickCategories | None = None,
     levels: int = LEVELS,
 ) -> list[Score]:
     """Measure SRP at the levels 1 .. `levels` of the directory (Erola and Castellà-Roca, eq. 3), in two readings.
@@ -66,7 +68,7 @@ def srp(
     if directory is None:
         tree, of_query = taxonomy, _first_concept(concepts, len(log.queries))
     else:
-        tree, of_query = directory.taxonomy, _by_site(log, directory, resolver)
+        tree, of_query = directory.taxonomy, _by_site(log, directory, resolver, click_categories)
     asked = of_query[log.query[log.event]]
     user = log.user[log.event]
     published = _of_text(release.log.queries, log.queries, of_query)[release.log.query]
@@ -106,9 +108,11 @@ def _first_concept(concepts: ConceptLog, n_queries: int) -> Int32s:
     return out
 
 
-def _by_site(log: QueryLog, directory: SiteDirectory, resolver: Resolver | None) -> Int32s:
+def _by_site(
+    log: QueryLog, directory: SiteDirectory, resolver: Resolver | None, click_categories: ClickCategories | None
+) -> Int32s:
     """Return each query text the most frequent category of its events: int32[distinct queries]."""
-    found = query_categories(log, directory, resolver)
+    found = query_categories(log, directory, resolver, click_categories)
     listed = found.category != NO_CODE
     width = len(directory.taxonomy)
     pairs, count = np.unique(

@@ -1,4 +1,4 @@
-"""Topics: how far the release's share of each topic is from the log's."""
+"""Topics: how far the release's share of each topic is from the log's; topics are those of `concept_topics`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.knowledge.topics import TOPIC_DEPTH
+from querycloak.knowledge.concept_topics import concept_topics
 from querycloak.logs.query_log import NO_CODE
 from querycloak.measures.score import Score
 from querycloak.progress import QUIET, Progress
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["divergence", "topic_shares", "topics"]
+__all__ = ["divergence", "shown_shares", "topic_shares", "topics"]
 
 Float64s = npt.NDArray[np.float64]
 
@@ -34,18 +34,31 @@ def topics(
     release_concepts: ConceptLog,
     taxonomy: Taxonomy,
 ) -> Score:
-    """Jensen-Shannon divergence (base 2, 0 = the same, 1 = nothing in common) of the topics over all users."""
+    """Jensen-Shannon divergence (base 2, 0 = the same, 1 = nothing in common) of the topics over all users.
+
+    In the details, how much of the log and of the release is in no topic: as one topic more it is part of the value.
+    """
     progress.start("measure: topics")
     before, after = topic_shares(concepts, taxonomy), topic_shares(release_concepts, taxonomy)
-    return Score(measure="topic divergence", value=divergence(before, after), better="lower")
+    none = concept_topics(taxonomy).none
+    in_none = [float(shown_shares(shares, taxonomy)[none]) for shares in (before, after)]
+    details = {} if none < 0 else dict(zip(("in no topic, log", "in no topic, release"), in_none, strict=True))
+    return Score(measure="topic divergence", value=divergence(before, after), better="lower", details=details)
 
 
 def topic_shares(concepts: ConceptLog, taxonomy: Taxonomy) -> Float64s:
-    """float64[concepts of the taxonomy]: share of each topic, an ancestor, or the concept itself where it is above."""
+    """float64[finer topics]: share of each among what queries are about, in the order of `concept_topics`."""
+    of = concept_topics(taxonomy)
     known = concepts.concept[concepts.concept != NO_CODE]
-    counts = np.bincount(taxonomy.ancestor_at_depth(TOPIC_DEPTH)[known], minlength=len(taxonomy)).astype(np.float64)
+    counts = np.bincount(of.counted[known], minlength=len(of.shown)).astype(np.float64)
     shares: Float64s = counts / max(counts.sum(), 1.0)
     return shares
+
+
+def shown_shares(shares: Float64s, taxonomy: Taxonomy) -> Float64s:
+    """float64[names]: the shares of the topics that are shown, from those of the finer ones."""
+    of = concept_topics(taxonomy)
+    return np.bincount(of.shown, weights=shares, minlength=len(of.names)).astype(np.float64)
 
 
 def divergence(p: Float64s, q: Float64s) -> float:

@@ -138,7 +138,7 @@ def topic_chart(before: dict[str, float], runs: Sequence[Run]) -> Markup:
         "field": "share",
         "type": "quantitative",
         "title": "share of what queries are about",
-        "axis": {"format": ".0%"},
+        "axis": {"format": ".0%", "tickCount": 8},
     }
     y = {"field": "topic", "type": "nominal", "title": None, "sort": None}
     layers = [

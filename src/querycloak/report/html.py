@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from querycloak.evaluation.check import QUESTIONS
 from querycloak.evaluation.spread import curve_of, spread_of
+from querycloak.knowledge.concept_topics import NO_TOPIC
 from querycloak.logs.atomic import write_text
 from querycloak.report import charts
 from querycloak.report.curves import curve_chart
@@ -53,6 +54,7 @@ def html_report(comparison: Comparison) -> str:
     return render(
         "report.html.j2",
         comparison=comparison,
+        no_topic=NO_TOPIC,
         advice=advice,
         headline="Publish none of these" if advice.publish is None else f"Publish {advice.publish}",
         limits=limits_text(limits),

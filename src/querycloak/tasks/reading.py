@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.knowledge.topics import TOPIC_DEPTH
+from querycloak.knowledge.concept_topics import concept_topics
 from querycloak.logs.query_log import MISSING_TIME, NO_CODE
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from querycloak.knowledge.concept_topics import ConceptTopics
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.releases.release import Release
@@ -74,7 +75,8 @@ class Reading:
     topic_event: Int64s
     """int64[m], index of an event, ascending: one entry per unit of a query with a known topic"""
     topic: Int32s
-    """int32[m], concept that is the topic"""
+    """int32[m], a finer topic of `topics`"""
+    topics: ConceptTopics
     block: Int64s
     """int64[n], block of people that the event is resampled with: that of its asker"""
     draws: Float64s
@@ -118,7 +120,7 @@ def read(
     index[rows] = np.arange(len(rows))
     known = concepts.known()
     event = index[event_row[known.row]] if len(known) else np.zeros(0, dtype=np.int64)
-    topic = taxonomy.ancestor_at_depth(TOPIC_DEPTH)[known.concept]
+    topics = concept_topics(taxonomy)
     by_event = np.argsort(event, kind="stable")
     by_event = by_event[event[by_event] >= 0]
     block, draws = _blocks(release, log.user[rows], asker, resampling)
@@ -131,7 +133,8 @@ def read(
         person=person,
         time=log.time[rows] if has_time and log.time is not None else None,
         topic_event=event[by_event],
-        topic=topic[by_event],
+        topic=topics.counted[known.concept[by_event]],
+        topics=topics,
         block=block,
         draws=draws,
         has_users=release.has_users,

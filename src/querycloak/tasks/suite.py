@@ -82,7 +82,7 @@ def prepare(
         log=reading,
         cases=find_cases(reading, chosen, resampling),
         head=head_of(reading),
-        pairs=topic_pairs(reading, len(taxonomy)),
+        pairs=topic_pairs(reading, len(reading.topics.shown)),
     )
 
 

@@ -158,9 +158,8 @@ def test_labels_of_mapped_queries(tmp_path):
     live = [line.split("\t") for line in (tmp_path / "release").read_text().splitlines()[1:]]
     assert "[tennis]" in {query for _, query in live}
     log = api.read_log(tmp_path / "log", yes=True)
-    release = api.anonymize(
-        log, "self-adjusting", seed=1, k=3, depth=2, ids="original", rare="label", min_query_users=30
-    )
+    chosen = {"k": 3, "depth": 2, "ids": "original", "rare": "label", "min_query_users": 30}
+    release = api.anonymize(log, "self-adjusting", seed=1, taxonomy="wordnet", **chosen)
     assert release.log.queries.gather(release.log.query).to_list() == [query for _, query in live]
 
 

@@ -1,7 +1,7 @@
 """The public bins of `synthetic-dp`: topics in two levels, events per user, lengths of sessions, gaps within them.
 
-Nothing here depends on a log. A topic is a concept of the taxonomy at depth 4, as the measure of topics has it; a field
-is the concept above it at depth 3. What has no concept has a bin of its own, the last one, in both levels.
+Nothing here depends on a log. A topic is a concept of the taxonomy at depth 4; a field is the concept above it at
+depth 3. What has no concept has a bin of its own, the last one, in both levels.
 """
 
 from __future__ import annotations

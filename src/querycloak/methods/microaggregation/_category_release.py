@@ -64,6 +64,8 @@ class Units:
     category: npt.NDArray[np.int32]
     """int32[m]"""
     taxonomy: Taxonomy
+    learned: int | None = None
+    """events whose category was learned from the log's clicks; None = nothing was learned"""
 
 
 def release_by_categories(
@@ -163,7 +165,12 @@ def _sizes(group: npt.NDArray[np.int32]) -> dict[str, float]:
 def _resolved(log: QueryLog, units: Units) -> dict[str, float]:
     """Count the query events that were found in the directory: the method promises k-anonymity, so counts are exact."""
     events, found = int(log.event.sum()), len(np.unique(units.row))
-    return {"queries": events, "queries with a category": found, "queries without a category": events - found}
+    counts: dict[str, float] = {
+        "queries": events,
+        "queries with a category": found,
+        "queries without a category": events - found,
+    }
+    return counts if units.learned is None else {**counts, "queries with a learned category": units.learned}
 
 
 def _drawn(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
     from querycloak.mapping.categories import Resolver
+    from querycloak.mapping.click_categories import ClickCategories
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
@@ -39,18 +40,21 @@ def url_microaggregation(
     *,
     directory: SiteDirectory | None,
     resolver: Resolver | None = None,
+    click_categories: ClickCategories | None = None,
     concepts: ConceptLog,
     taxonomy: Taxonomy,
 ) -> Release:
     """Group users by the categories of their sites (eq. 1, Algorithm 2) and publish random queries of each (eq. 2).
 
     The site of a query is the log's own clicked URL, else what the resolver says; the paper asked a search engine.
-    Without a directory, the log's own category column is used.
+    A query without either may have a category that was learned from the log's clicks (`click_categories`). Without a
+    directory, the log's own category column is used.
     """
     progress.start("looking up sites")
-    found = query_categories(log, directory, resolver)
+    found = query_categories(log, directory, resolver, click_categories)
     listed = found.category != NO_CODE
-    units = Units(found.row[listed], found.category[listed], found.taxonomy)
+    learned = None if click_categories is None else found.learned
+    units = Units(found.row[listed], found.category[listed], found.taxonomy, learned)
     return release_by_categories(
         "url-microaggregation", log, settings, random, progress, units, concepts=concepts, taxonomy=taxonomy
     )

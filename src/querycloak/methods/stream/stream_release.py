@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.logs.query_log import NO_CODE, QueryLog
 from querycloak.methods.stream.delays import Delays
 from querycloak.methods.stream.stream_statement import (
@@ -26,7 +27,6 @@ from querycloak.texts.phrases import LABEL, NOTHING
 if TYPE_CHECKING:
     import polars as pl
 
-    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.row_paths import PathsOf, RowPaths
     from querycloak.methods.stream.engine import Departures, StreamEngine
     from querycloak.randomness import Randomness
@@ -55,12 +55,11 @@ def stream_release(
     *,
     method: str = "self-adjusting",
     paths: PathsOf,
-    taxonomy: Taxonomy,
 ) -> StreamRelease:
     """Let the rows of a log pass in their order; the release holds those that left, in the order in which they left.
 
-    `paths` finds the category path of every row, given a separator; `taxonomy` knows names and labels. A row is a
-    record, a further click on a query's results included, as in the paper.
+    `paths` finds the category path of every row, given a separator. A row is a record, a further click on a query's
+    results included, as in the paper.
     """
     import polars as pl
 
@@ -68,7 +67,7 @@ def stream_release(
     found = paths(settings.separator)
     classified = found.classified()
     known = np.flatnonzero(classified | (settings.unclassified == "keep"))
-    publishable = _publishable(log, known, found, settings, taxonomy)
+    publishable = _publishable(log, known, found, settings)
     entering = publishable.row
     node, user = found.nodes(engine.tree)[entering], log.user[entering]
     progress.start(f"{method}: streaming", total=len(entering))
@@ -150,17 +149,15 @@ class _Entering:
         return {**published_kinds(counts), "phrases counted": self.phrases, "phrases full": int(self.full)}
 
 
-def _publishable(log: QueryLog, rows: Rows, found: RowPaths, settings: StreamSettings, taxonomy: Taxonomy) -> _Entering:
+def _publishable(log: QueryLog, rows: Rows, found: RowPaths, settings: StreamSettings) -> _Entering:
     """Return the rows that may enter, in their order, with what is published of each."""
     import polars as pl
 
     rule = settings.rule
     if not changes_texts(rule):
         return _Entering(rows, log.query[rows], log.queries, None, frozenset(), {})
-    texts = StreamTexts(rule, settings.max_phrases, lambda: taxonomy)
-    named = found.paths
-    if log.category is None:  # paths are of concepts, by number
-        named = [tuple(taxonomy.label(int(c)) for c in path) for path in found.paths]
+    texts = StreamTexts(rule, settings.max_phrases, load_wordnet)
+    named = found.named_paths
     parts, kinds = [pl.Series([], dtype=pl.String)], [np.zeros(0, dtype=np.int8)]
     asking = rows[log.query[rows] != NO_CODE]
     for first in range(0, len(asking), BATCH):

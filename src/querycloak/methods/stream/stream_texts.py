@@ -85,7 +85,7 @@ class StreamTexts:
     """Takes records in their order, says what of each is published, and counts who asked what."""
 
     def __init__(self, rule: TextRule, max_phrases: int, taxonomy: Callable[[], Taxonomy]) -> None:
-        """`taxonomy` is called when the first name is looked for: it knows who is famous."""
+        """`taxonomy` is called when the first name is looked for: it knows who is famous. The gate asks WordNet."""
         self.rule = rule
         self.max_phrases = max_phrases
         self._taxonomy = taxonomy
