@@ -14,7 +14,7 @@ A keyword that a function does not take is refused with the nearest one:
 Traceback (most recent call last):
 ...
 querycloak.errors.ParameterError: attack() has no argument 'taxonmy'. Did you mean 'taxonomy'? It takes: also, \
-directory, log, mapping, names, progress, release, rerun, resolver, seed, taxonomy.
+directory, learn_from_clicks, log, mapping, names, progress, release, rerun, resolver, seed, taxonomy.
 """
 
 from __future__ import annotations

@@ -224,7 +224,8 @@ def spy_on_draws(monkeypatch):
 def test_with_the_papers_rate_releases_are_those_of_before_the_calibration(monkeypatch, settings, digest):
     """Digests of releases made when the weights had ε/2 and there was no other shape: all else is as it was."""
     monkeypatch.setattr(Calibration, "rate", lambda self, epsilon, domain: epsilon / 2)
-    release = qc.anonymize(sample_log(users=30, queries=9), "semantic-dp", seed=3, shape="paper", **settings)
+    log = sample_log(users=30, queries=9)
+    release = qc.anonymize(log, "semantic-dp", seed=3, shape="paper", mapping="segments", **settings)
     users, queries = release.log.users.to_list(), release.log.queries.to_list()
     rows = [f"{users[u]}\t{queries[q]}" for u, q in zip(release.log.user, release.log.query, strict=True)]
     assert hashlib.sha256("\n".join(rows).encode()).hexdigest()[:16] == digest
