@@ -25,7 +25,9 @@ COMMANDS = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_wrong_mapping_is_one_sentence_before_any_work(command, tmp_path):
     done = querycloak(*COMMANDS[command], "--mapping", "phrase", cwd=tmp_path)
-    told = refused(done, "There is no mapping 'phrase'. Did you mean 'phrases'? There are: certain, layers, phrases, segments.")
+    told = refused(
+        done, "There is no mapping 'phrase'. Did you mean 'phrases'? There are: certain, layers, phrases, segments."
+    )
     assert told.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 

@@ -180,7 +180,7 @@ class Mapper:
     def _map(self, queries: pl.Series, workers: int | None, progress: Progress) -> QueryConcepts:
         """Map queries by their words."""
         progress.start("mapping queries to concepts", len(queries))
-        count = workers_for(len(queries), workers)
+        count = workers_for(len(queries), workers, bulk=self.reader.reads_bulk)
         blocks = self._in_processes(queries, count, progress) if count > 1 and len(queries) else None
         return _join(self._in_blocks(queries, progress) if blocks is None else blocks)
 

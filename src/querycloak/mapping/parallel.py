@@ -28,13 +28,15 @@ LEAST_BULK: Final = 2_000
 """Queries from which on reading in bulk pays: it takes a second to load, and one by one new words are slow."""
 _WORTH_A_PROCESS: Final = 100_000
 """Queries that one worker should have at least: starting one takes about as long as mapping 50,000."""
+_WORTH_A_BULK: Final = 400_000
+"""The same where queries are read in bulk; every worker then learns the words for itself."""
 
 
-def workers_for(queries: int, asked: int | None) -> int:
-    """Return the number of processes for so many queries: as asked, or as many as pay."""
+def workers_for(queries: int, asked: int | None, *, bulk: bool = False) -> int:
+    """Return the number of processes for so many queries, read in bulk or not: as asked, or as many as pay."""
     if asked is not None:
         return max(1, asked)
-    return max(1, min(cores(), queries // _WORTH_A_PROCESS))
+    return max(1, min(cores(), queries // (_WORTH_A_BULK if bulk else _WORTH_A_PROCESS)))
 
 
 def block_reader(reader: Reader) -> Callable[[Sequence[str] | pl.Series], Block]:

@@ -45,6 +45,10 @@ class Reader(Protocol):
         """The mapping that is used."""
 
     @property
+    def reads_bulk(self) -> bool:
+        """Whether there is `bulk`, without loading it."""
+
+    @property
     def bulk(self) -> BulkReader | None:
         """What reads many queries faster, with the same answers; None where there is no such thing."""
 
@@ -58,6 +62,7 @@ class WordReader:
     def __init__(self, lexicon: Lexicon, mapping: str) -> None:
         self.lexicon = lexicon
         self.mapping = mapping
+        self.reads_bulk = False
         self.bulk = None
 
     def read(self, text: str) -> list[ReadClause]:
@@ -86,12 +91,17 @@ class LayerReader:
         read = _with_phrases(clauses_with_sites(text), self.lexicon)
         return [ReadClause(c, units) for c, units in zip(read, find_units(read, self.tables), strict=True)]
 
+    @property
+    def reads_bulk(self) -> bool:
+        """Whether there are kernels that read queries; these know our vectors alone."""
+        return not JIT_OFF and not self.tables.own_vectors
+
     @cached_property
     def bulk(self) -> BulkReader | None:
-        """What reads many queries faster: with kernels, and with our vectors alone."""
+        """What reads many queries faster."""
         from querycloak.mapping.bulk import BulkReader
 
-        return None if JIT_OFF or self.tables.own_vectors else BulkReader(self)
+        return BulkReader(self) if self.reads_bulk else None
 
     def __getstate__(self) -> tuple[str, str]:
         return self.taxonomy, self.mapping
