@@ -3,7 +3,7 @@
 A query is a row of word codes. What is known of a word is a row of `facts`, with these columns:
 
 ==============  =====================================================================================
-LETTER          class, 1 + its place in `LETTERS`; 0 = nothing is known of the word yet
+LETTER          class by itself, see `_class_kernels`; 0 = nothing is known of the word yet
 FLAGS           STOP: stop word; CONCEPT: means something by itself; NAME: is read as somebody's name;
                 BEGINS, FOLLOWS: its stem is the first, or the second, of a label of several words
 ROW             row of its vector, -1 = it has none, or is a stop word
@@ -33,13 +33,11 @@ from querycloak.arrays.jit import inlined_kernel, lean_kernel, wraps_around
 if TYPE_CHECKING:
     from querycloak.mapping.layer_arrays import Choice, Found, Labels, Names, Queries, Room, Senses, Sequences
 
-Bools = npt.NDArray[np.bool_]
 Int8s = npt.NDArray[np.int8]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
-LETTERS = "dracgnvs"
-D, R, A, C, G, N, V, S = range(1, 9)
+G, N = 5, 6
 LETTER, FLAGS, ROW, STEM, SINGULAR, SENSE, GUESS, ENTRY, BRANDS, OWN = 0, 1, 2, 3, 4, 7, 8, 9, 10, 11
 FACTS = 12
 SINGULARS = 3
@@ -212,57 +210,6 @@ def _choose(senses: Senses, choice: Choice, entry: int, context: Int32s, others:
 
 
 @inlined_kernel
-def _correct(facts: Int32s, queries: Queries, begin: int, end: int, classes: Int64s, first: int) -> None:
-    """Set the classes of a clause, corrected by their neighbours."""
-    for i in range(begin, end):
-        classes[i - first] = facts[queries.code[i], LETTER]
-    for i in range(begin - first, end - first - 1):
-        if classes[i] == G and classes[i + 1] == D:
-            classes[i] = V
-    last = end - first - 1
-    if end - begin > 1 and classes[last] == V and classes[last - 1] in (D, A, G, N):
-        classes[last] = N
-
-
-@inlined_kernel
-def _phrases(classes: Int64s, begin: int, end: int, phrases: Int64s, count: int) -> int:
-    """Add the noun phrases of a clause to phrases int64[*, 2], and return how many there are now."""
-    i = begin
-    while i < end:
-        start, last = i, -1
-        while i < end and classes[i] == D:
-            i += 1
-        while i < end and R <= classes[i] <= N:
-            if classes[i] >= G:
-                last = i
-            i += 1
-        if last >= 0:
-            phrases[count, 0], phrases[count, 1] = start, last + 1
-            count += 1
-        if i == start:
-            i += 1
-    return count
-
-
-@inlined_kernel
-def _read_classes(facts: Int32s, queries: Queries, first: int, last: int, classes: Int64s, phrases: Int64s) -> int:
-    """Set the classes and noun phrases of a query, and return the number of phrases."""
-    count, begin = 0, first
-    for i in range(first, last):
-        if queries.ends[i]:
-            _correct(facts, queries, begin, i + 1, classes, first)
-            count = _phrases(classes, begin - first, i + 1 - first, phrases, count)
-            begin = i + 1
-    if count == 0:
-        for i in range(last - 1, first - 1, -1):
-            if not facts[queries.code[i], FLAGS] & STOP and classes[i - first] != C:
-                classes[i - first] = N
-                phrases[0, 0], phrases[0, 1] = i - first, i - first + 1
-                return 1
-    return count
-
-
-@inlined_kernel
 def _context(
     facts: Int32s, vectors: Int8s, codes: Int32s, words: tuple[int, int, int, int], total: Int32s, context: Int32s
 ) -> int:
@@ -308,12 +255,11 @@ def read_layers(
 ) -> None:
     """Find the units of some queries, by number; `found` is filled for these."""
     codes, size = queries.code, vectors.shape[1]
-    classes, phrases, value, covered, scratch, total, context = room
+    value, covered, scratch, total, context = room
     for w in range(len(which)):
         q = which[w]
         first, last = queries.start[q], queries.start[q + 1]
         n = last - first
-        count = _read_classes(facts, queries, first, last, classes, phrases)
         for i in range(n):
             value[i], covered[i] = NOTHING, False
         total[size] = -1
@@ -353,7 +299,7 @@ def read_layers(
                         length, concept, done = 2, int(labels.concept[joined]), True
                     elif choice.guesses and facts[code, FLAGS] & facts[second, FLAGS] & NAME:
                         length, concept, done = 2, choice.person, True
-            if not done and length < 1 and facts[code, FLAGS] & CONCEPT and G <= classes[at - first] <= N:
+            if not done and length < 1 and facts[code, FLAGS] & CONCEPT and G <= queries.classes[at] <= N:
                 others = _context(facts, vectors, codes, (first, last, at, at + 1), total, context)
                 if not others and facts[code, SENSE] != NOTHING:
                     if facts[code, SENSE] >= 0:
@@ -377,7 +323,7 @@ def read_layers(
         if choice.guesses:
             for i in range(n):
                 code = codes[first + i]
-                if covered[i] or facts[code, FLAGS] & STOP or not G <= classes[i] <= N:
+                if covered[i] or facts[code, FLAGS] & STOP or not G <= queries.classes[first + i] <= N:
                     continue
                 if facts[code, GUESS] == UNKNOWN or facts[code, GUESS] == ASKED:
                     pending = True
@@ -387,22 +333,22 @@ def read_layers(
                         found.missing[0] += 1
                 elif facts[code, GUESS] != NOTHING:
                     value[i], covered[i] = facts[code, GUESS], True
-        found.units[q] = PENDING if pending else _write(value, covered, phrases, count, n, found.concept, first + q)
+        found.units[q] = PENDING if pending else _write(queries.phrase, first, n, room, found.concept, first + q)
 
 
 @inlined_kernel
-def _write(value: Int64s, covered: Bools, phrases: Int64s, count: int, n: int, concept: Int32s, at: int) -> int:
+def _write(phrase: Int32s, first: int, n: int, room: Room, concept: Int32s, at: int) -> int:
     """Write the concepts of a query's units in order, one at least, and return their number."""
-    for p in range(count):
-        touched = False
-        for i in range(phrases[p, 0], phrases[p, 1]):
-            touched = touched or covered[i]
+    for p in range(n):
+        touched = phrase[first + p] == 0  # no phrase begins here
+        for i in range(p, phrase[first + p] - first):
+            touched = touched or room.covered[i]
         if not touched:
-            value[phrases[p, 0]] = NO_CODE
+            room.value[p] = NO_CODE
     units = 0
     for i in range(n):
-        if value[i] != NOTHING:
-            concept[at + units] = value[i]
+        if room.value[i] != NOTHING:
+            concept[at + units] = room.value[i]
             units += 1
     if units == 0:
         concept[at] = NO_CODE

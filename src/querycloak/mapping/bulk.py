@@ -22,6 +22,7 @@ from querycloak.knowledge.lines import Lines
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping import _layer_kernels as kernels
+from querycloak.mapping._class_kernels import LETTERS, read_classes
 from querycloak.mapping.bulk_senses import KnownSenses
 from querycloak.mapping.bulk_tables import choice_of, labels_of, names_of
 from querycloak.mapping.bulk_words import CodedWords, split_texts
@@ -113,14 +114,18 @@ class BulkReader:
         spans = np.stack([split.spans[pair, 0], split.spans[pair + 1, 1]], axis=1)
         joined = np.full(len(code), -1, np.int32)
         joined[pair] = self._joined.find(split.words, spans)
-        return Queries(split.start, code, split.ends, self._joined_row[joined], self._joined_sense[joined])
+        stop = (self._words.facts[code, kernels.FLAGS] & kernels.STOP) > 0
+        classes, phrase = self._words.facts[code, kernels.LETTER], np.zeros(len(code), np.int32)
+        read_classes(split.start, split.ends, stop, classes, phrase)
+        rows, senses = self._joined_row[joined], self._joined_sense[joined]
+        return Queries(split.start, code, split.ends, classes, phrase, rows, senses)
 
     def _learn_words(self, codes: Int32s) -> None:
         """Ask the lexicon for new words."""
         tables, facts = self._reader.tables, self._words.facts
         texts = self._words.texts(codes.tolist())
         words = [tables.lexicon.words[text] for text in texts]
-        facts[codes, kernels.LETTER] = [1 + kernels.LETTERS.index(word.letter) for word in words]
+        facts[codes, kernels.LETTER] = [1 + LETTERS.index(word.letter) for word in words]
         stop, concept, name = (
             np.array([word.stop for word in words], np.int32),
             np.array([len(tables.candidates(word).senses) > 0 for word in words], np.int32),

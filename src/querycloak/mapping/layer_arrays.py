@@ -91,6 +91,10 @@ class Queries(NamedTuple):
     code: Int32s
     ends: Bytes
     """uint8[words]: 1 = the last of its clause"""
+    classes: Int32s
+    """int32[words]: classes in context"""
+    phrase: Int32s
+    """int32[words]: where the noun phrase that begins at a word ends, 0 = none begins there"""
     joined_row: Int32s
     """int32[words]: vector of the word that this and the next one make together, -1 = none"""
     joined_sense: Int32s
@@ -114,8 +118,6 @@ class Found(NamedTuple):
 class Room(NamedTuple):
     """Room for one query."""
 
-    classes: Int64s
-    phrases: Int64s
     value: Int64s
     """int64[words]: concept of the unit that begins at a word, NOTHING = none does"""
     covered: npt.NDArray[np.bool_]
@@ -128,8 +130,6 @@ class Room(NamedTuple):
     def of(cls, words: int, dimensions: int) -> Room:
         """Return room for queries of so many words."""
         return cls(
-            np.zeros(words, np.int64),
-            np.zeros((words, 2), np.int64),
             np.zeros(words, np.int64),
             np.zeros(words, np.bool_),
             np.zeros(words, np.int32),
