@@ -11,6 +11,9 @@ import sys
 from pathlib import Path
 
 
+USUAL_DRAWS = 3
+
+
 def section(found: dict[str, object]) -> str:
     """Return the section of one run: what was run, and one line per finding."""
     findings = found["findings"]
@@ -18,7 +21,8 @@ def section(found: dict[str, object]) -> str:
     counts = [sum(f["verdict"] == v for f in findings) for v in ("found", "not found", "not testable here")]
     seeds = found["seeds"]
     assert isinstance(seeds, list)
-    command = f"querycloak reproduce {found['paper']} {'--quick ' if found['quick'] else ''}-o out"
+    draws = "" if found["quick"] or len(seeds) == USUAL_DRAWS else f"--draws {len(seeds)} "
+    command = f"querycloak reproduce {found['paper']} {'--quick ' if found['quick'] else ''}{draws}-o out"
     kind = "**Quick run** (a small log, few points)" if found["quick"] else "Whole run"
     lines = [
         f"## {found['paper']}",
