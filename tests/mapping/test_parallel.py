@@ -68,3 +68,4 @@ def test_few_queries_stay_in_one_process():
     assert workers_for(10, 3) == 3
     assert workers_for(10, 0) == 1
     assert workers_for(10**9, None) >= 1
+    assert workers_for(300_000, None, bulk=True) == 1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from querycloak.knowledge.taxonomy import Int32s, Taxonomy
 
-__all__ = ["ALONE", "CONTEXT", "Brand", "brand_concepts", "read_brands"]
+__all__ = ["ALONE", "CONTEXT", "Brand", "brand_concepts", "parse_brands", "read_brands"]
 
 FILE: Final = "brands.tsv"
 ALWAYS: Final = ""
@@ -63,7 +63,7 @@ def read_brands(path: str | PathLike[str] | None = None) -> list[Brand]:
     WordNet at every start.
     """
     if path is None:
-        return _parse(files("querycloak.knowledge").joinpath(FILE).read_text("utf-8"), FILE)
+        return parse_brands(files("querycloak.knowledge").joinpath(FILE).read_text("utf-8"), FILE)
     try:
         text = Path(path).read_text("utf-8-sig")
     except OSError as error:
@@ -72,7 +72,7 @@ def read_brands(path: str | PathLike[str] | None = None) -> list[Brand]:
         raise InputError.at(path, "expected a text file in UTF-8") from None
     if "\0" in text:
         raise InputError.at(path, "expected a table, found binary data")
-    brands = _parse(text, str(path))
+    brands = parse_brands(text, str(path))
     _refuse_unknown_concepts(brands, str(path))
     return brands
 
@@ -82,11 +82,12 @@ def brand_concepts(brands: Sequence[Brand], wordnet: Taxonomy) -> Int32s:
     return concepts_of_senses([brand.sense for brand in brands], wordnet)
 
 
-def _parse(text: str, source: str) -> list[Brand]:
+def parse_brands(text: str, source: str, first: int = 1) -> list[Brand]:
+    """Read lines of a table, the first of which has the number given."""
     topic_of = load_topic_tree().node
     brands: list[Brand] = []
     nothing: frozenset[str] = frozenset()
-    for line, (name, aliases, topic, sense, needs, context) in table_rows(text, source, _COLUMNS):
+    for line, (name, aliases, topic, sense, needs, context) in table_rows(text, source, _COLUMNS, first):
         if not name:
             raise InputError.at(source, "the name is empty", line)
         node = topic_of.get(topic)

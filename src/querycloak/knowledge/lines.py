@@ -77,12 +77,18 @@ class LabelLists(Sequence[tuple[str, ...]]):
 
     def __init__(self, labels: Lines, count: npt.NDArray[np.uint8]) -> None:
         """Take the labels of all concepts in a row, and how many each has: uint8[n]."""
-        self._labels = labels
+        self.lines = labels
+        """the labels of all concepts in a row"""
         self._start = np.concatenate([np.zeros(1, np.int64), np.cumsum(count, dtype=np.int64)])
         self._all: list[tuple[str, ...]] | None = None
 
     def __len__(self) -> int:
         return len(self._start) - 1
+
+    @property
+    def owner(self) -> npt.NDArray[np.int64]:
+        """The concept of each label: int64[labels]."""
+        return np.repeat(np.arange(len(self)), np.diff(self._start))
 
     @overload
     def __getitem__(self, index: int) -> tuple[str, ...]: ...
@@ -92,7 +98,7 @@ class LabelLists(Sequence[tuple[str, ...]]):
         if self._all is not None or isinstance(index, slice):
             return self.all()[index]
         at = range(len(self))[index]
-        return tuple(self._labels[self._start.item(at) : self._start.item(at + 1)])
+        return tuple(self.lines[self._start.item(at) : self._start.item(at + 1)])
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         return iter(self.all())
@@ -100,6 +106,6 @@ class LabelLists(Sequence[tuple[str, ...]]):
     def all(self) -> list[tuple[str, ...]]:
         """Return the labels of all concepts; made once."""
         if self._all is None:
-            flat, start = self._labels.all(), self._start.tolist()
+            flat, start = self.lines.all(), self._start.tolist()
             self._all = [tuple(flat[a:b]) for a, b in pairwise(start)]
         return self._all

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 __all__ = ["items_of", "table_rows"]
 
 
-def table_rows(text: str, source: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    r"""Yield the number of each line, from 1, and its fields without the spaces around them.
+def table_rows(text: str, source: str, columns: Sequence[str], first: int = 1) -> Iterator[tuple[int, list[str]]]:
+    r"""Yield the number of each line, from `first`, and its fields without the spaces around them.
 
     >>> list(table_rows("# colours\nred\t rot \n\n", "colours.tsv", ["english", "german"]))
     [(2, ['red', 'rot'])]
     """
-    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), first):
         if not line.strip() or line.startswith("#"):
             continue
         fields = [field.strip() for field in line.split("\t")]

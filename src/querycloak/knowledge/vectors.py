@@ -35,8 +35,10 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.errors import InputError
+from querycloak.knowledge.look_up import rows_of_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
 __all__ = ["MAGIC", "SCALE", "WordVectors", "load_vectors", "quantised"]
@@ -57,15 +59,15 @@ Int8s = npt.NDArray[np.int8]
 class WordVectors:
     """Words, the most frequent first, and a row for each."""
 
-    words: dict[str, int]
-    """word → its row"""
+    words: Mapping[str, int]
+    """word → its row, in the order of the rows"""
     matrix: Int8s
     """int8[words, dimensions]: unit vectors times `SCALE`, rounded"""
     digest: str
     """SHA-256 of the file, in hexadecimal; empty for ours"""
 
     def __repr__(self) -> str:
-        return f"WordVectors({len(self.words):,} words, {self.matrix.shape[1]} dimensions)"
+        return f"WordVectors({len(self.matrix):,} words, {self.matrix.shape[1]} dimensions)"
 
     def similarity(self, one: str, other: str) -> float:
         """Return the cosine of two words, 0 where one is unknown."""
@@ -109,10 +111,10 @@ def _of_file(path: Path, _time: int, _size: int) -> WordVectors:
 @cache
 def _ours() -> WordVectors:
     with as_file(files("querycloak.knowledge") / FILE) as path:
-        return _read(path, with_digest=False)
+        return _read(path, ours=True)
 
 
-def _read(path: Path, *, with_digest: bool = True) -> WordVectors:
+def _read(path: Path, *, ours: bool = False) -> WordVectors:
     size = path.stat().st_size
     with path.open("rb") as file:
         header = _header(file, path)
@@ -123,18 +125,24 @@ def _read(path: Path, *, with_digest: bool = True) -> WordVectors:
     if len(text) < header.bytes or size != expected:
         problem = f"the file has {size:,} bytes and should have {expected:,}: it was cut short or has the wrong shape"
         raise InputError.at(path, problem)
+    words = rows_of_lines(text.rstrip(b"\n")) if ours else _words(text, header.words, path)
+    stored: npt.NDArray[Any] = np.asarray(np.memmap(path, kind, "r", start, (header.words, header.dimensions)))
+    if kind == np.float16 and not np.isfinite(stored).all():
+        raise InputError.at(path, "a vector has a value that is not a number")
+    digest = "" if ours else sha256(path.read_bytes()).hexdigest()
+    return WordVectors(words, stored if kind == np.int8 else quantised(stored), digest)
+
+
+def _words(text: bytes, count: int, path: Path) -> dict[str, int]:
+    """Return word → row; of a user's file, so that all are looked at."""
     try:
         listed = text.decode().rstrip("\n").split("\n")
     except UnicodeDecodeError:
         raise InputError.at(path, "the words are not in UTF-8") from None
     words = {word: row for row, word in enumerate(listed)}
-    if len(listed) != header.words or len(words) != header.words or "" in words:
-        raise InputError.at(path, f"expected {header.words:,} different words, found {len(words.keys() - {''}):,}")
-    stored: npt.NDArray[Any] = np.memmap(path, kind, "r", start, (header.words, header.dimensions))
-    if kind == np.float16 and not np.isfinite(stored).all():
-        raise InputError.at(path, "a vector has a value that is not a number")
-    digest = sha256(path.read_bytes()).hexdigest() if with_digest else ""
-    return WordVectors(words, stored if kind == np.int8 else quantised(stored), digest)
+    if len(listed) != count or len(words) != count or "" in words:
+        raise InputError.at(path, f"expected {count:,} different words, found {len(words.keys() - {''}):,}")
+    return words
 
 
 class _Header(NamedTuple):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from querycloak.mapping.embedded_brands import embedded_brands, lengths_of_names
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -18,13 +20,9 @@ class BrandNames:
     def __init__(self, brands: Mapping[str, Brand]) -> None:
         """Take brands by name in normal form."""
         self.brands = brands
-        self._lengths: dict[str, tuple[int, ...]] = {}
-        """first word → words of the names that begin with it, the longest first"""
-        lengths: dict[str, set[int]] = {}
-        for name in brands:
-            first, _, _ = name.partition(" ")
-            lengths.setdefault(first, set()).add(name.count(" ") + 1)
-        self._lengths = {first: tuple(sorted(found, reverse=True)) for first, found in lengths.items()}
+        made = embedded_brands()
+        ours = made is not None and brands is made.brands
+        self._lengths: Mapping[str, tuple[int, ...]] = made.lengths if made and ours else lengths_of_names(brands)
 
     def longest(self, words: Sequence[str], start: int, others: Sequence[str], near: int) -> tuple[int, Brand] | None:
         """Return how many words from `start` on name a brand that is meant, and the brand; None where none does.

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 from querycloak.errors import InputError
 from querycloak.knowledge.brands import FILE, Brand, read_brands
+from querycloak.mapping.embedded_brands import embedded_brands
 from querycloak.mapping.words import label_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-__all__ = ["load_brands"]
+__all__ = ["keyed_brands", "load_brands"]
 
 
 def load_brands(path: str | PathLike[str] | None = None) -> Mapping[str, Brand]:
@@ -27,15 +28,17 @@ def load_brands(path: str | PathLike[str] | None = None) -> Mapping[str, Brand]:
 
     A name that is on two lines is refused.
     """
-    return _ours() if path is None else _keyed(read_brands(path), str(path))
+    return _ours() if path is None else keyed_brands(read_brands(path), str(path))
 
 
 @cache
 def _ours() -> Mapping[str, Brand]:
-    return _keyed(read_brands(), FILE)
+    made = embedded_brands()
+    return keyed_brands(read_brands(), FILE) if made is None else made.brands
 
 
-def _keyed(brands: list[Brand], source: str) -> Mapping[str, Brand]:
+def keyed_brands(brands: list[Brand], source: str) -> Mapping[str, Brand]:
+    """Return brands by name and alias in normal form; `source` is their file, for messages."""
     table: dict[str, Brand] = {}
     for brand in brands:
         for name in (brand.name, *brand.aliases):

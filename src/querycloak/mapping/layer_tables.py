@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from querycloak.knowledge.brands import brand_concepts
 from querycloak.knowledge.senses import concepts_of_senses
 from querycloak.knowledge.topic_tree import load_topic_tree, topics_of_concepts
 from querycloak.knowledge.vectors import load_vectors
@@ -19,6 +18,7 @@ from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.brand_match import BrandNames
 from querycloak.mapping.brand_names import load_brands
 from querycloak.mapping.context import Senses, choose, is_foreign, sum_of
+from querycloak.mapping.embedded_brands import embedded_brands
 from querycloak.mapping.lexicon import lexicon_of
 from querycloak.mapping.neighbours import KnownWords
 from querycloak.mapping.spelling import Spelling
@@ -72,7 +72,9 @@ class LayerTables:
         self._guesses: dict[str, tuple[int, str] | None] = {}
         self._candidates: dict[str, Candidates] = {}
         self._names: dict[str, bool] = {}
-        self._own_labels: dict[str, int] = {}
+        self._concepts: dict[str, int] = {}
+        self.own_labels: dict[str, int] = {}
+        """labels of the taxonomy's own, where it is not WordNet, in normal form"""
         self._longest_own: dict[str, int] = {}
         if self.to_topics:
             self._read_own_labels(taxonomy)
@@ -81,20 +83,19 @@ class LayerTables:
         for node, labels in enumerate(taxonomy.labels):
             for label in labels:
                 text = label_text(label)
-                if node and self._own_labels.setdefault(text, node) == node:
+                if node and self.own_labels.setdefault(text, node) == node:
                     first, _, _ = text.partition(" ")
                     self._longest_own[first] = max(self._longest_own.get(first, 0), text.count(" ") + 1)
 
     @cached_property
     def _topic_of(self) -> npt.NDArray[np.int32]:
-        return topics_of_concepts(load_topic_tree(), load_wordnet())
+        made = embedded_brands()
+        return topics_of_concepts(load_topic_tree(), load_wordnet()) if made is None else made.topic_of
 
-    @cached_property
-    def _concept_of_brand(self) -> dict[int, int]:
-        """Line of a brand → its concept."""
-        brands = list({id(brand): brand for brand in self.brands.brands.values()}.values())
-        found = brand_concepts(brands, load_wordnet()).tolist()
-        return {brand.line: concept for brand, concept in zip(brands, found, strict=True)}
+    @property
+    def concepts(self) -> npt.NDArray[np.int32]:
+        """Every concept of WordNet in the taxonomy: int32[n], -1 = none."""
+        return self._topic_of if self.to_topics else np.arange(len(self._wordnet), dtype=np.int32)
 
     @cached_property
     def any_site(self) -> int:
@@ -102,15 +103,23 @@ class LayerTables:
         return self.of_concept(self._concept(SITE))
 
     @cached_property
-    def _person(self) -> int:
+    def person(self) -> int:
+        """The concept of a person, in WordNet."""
         return self._concept(PERSON)
 
     def _concept(self, sense: str) -> int:
-        return int(concepts_of_senses([sense], self._wordnet)[0])
+        found = self._concepts.get(sense)
+        if found is None:
+            made = embedded_brands()
+            found = made.concepts.get(sense) if made else None
+            if found is None:
+                found = int(concepts_of_senses([sense], self._wordnet)[0])
+            self._concepts[sense] = found
+        return found
 
     def of_brand(self, brand: Brand) -> int:
         """Return the concept of a brand in the taxonomy."""
-        return brand.topic if self.to_topics else self._concept_of_brand[brand.line]
+        return brand.topic if self.to_topics else self._concept(brand.sense)
 
     def of_concept(self, concept: int) -> int:
         """Return a concept of WordNet in the taxonomy."""
@@ -120,7 +129,7 @@ class LayerTables:
         """Return the longest label of the taxonomy's own that begins at a word: its length and concept."""
         longest = min(self._longest_own.get(words[start], 0), len(words) - start)
         for length in range(longest, least, -1):
-            node = self._own_labels.get(" ".join(words[start : start + length]))
+            node = self.own_labels.get(" ".join(words[start : start + length]))
             if node is not None:
                 return length, node
         return None
@@ -133,16 +142,16 @@ class LayerTables:
         sense = self.table.sense.get(text, NO_CODE) if len(text) >= LEAST_JOINED else NO_CODE
         if sense != NO_CODE and max(self.vectors.similarity(text, word.text) for word in (first, second)) >= ALIKE:
             return self.of_concept(sense), "label"
-        if self.guesses and self._is_name(first.text) and self._is_name(second.text):
-            return self.of_concept(self._person), "name"
+        if self.guesses and self.is_name(first.text) and self.is_name(second.text):
+            return self.of_concept(self.person), "name"
         return None
 
-    def _is_name(self, word: str) -> bool:
+    def is_name(self, word: str) -> bool:
         """Tell whether a word, by itself, is read as somebody's name."""
         found = self._names.get(word)
         if found is None:
             concept = max(self.table.sense.get(word, NO_CODE), self.table.guess.get(word, NO_CODE))
-            person = concept != NO_CODE and self._wordnet.covers(self._person, concept)
+            person = concept != NO_CODE and self._wordnet.covers(self.person, concept)
             suggested = self.table.sense.get(word, NO_CODE) == NO_CODE
             found = person and (suggested or self._wordnet.label(concept)[0].isupper()) and len(word) > 2
             _remember(self._names, word, found)
@@ -161,7 +170,7 @@ class LayerTables:
             return self.table.sense[word]  # computed ahead of time, as below
         own = sum_of(self.vectors, [word])
         best, near = choose(self.neighbourhoods(word, found), own, context)
-        rank = self.vectors.words.get(word, len(self.vectors.words))
+        rank = self.vectors.words.get(word, len(self.vectors.matrix))
         return NO_CODE if is_foreign(near, rank, by_stem=found.by_stem) else found.senses[best]
 
     def neighbourhoods(self, text: str, found: Candidates) -> npt.NDArray[np.int8]:
@@ -187,6 +196,13 @@ class LayerTables:
         if word not in self._guesses:
             return _remember(self._guesses, word, self._guess(word))
         return self._guesses[word]
+
+    def guess_or_doubt(self, word: Word) -> tuple[int, str] | None:
+        """Return what a word that nothing names is probably about; at worst the label that its use speaks against."""
+        guess = self.guess(word.text)
+        if guess is None and word.concept != NO_CODE:
+            return self.of_concept(word.concept), "doubtful"
+        return guess
 
     def _guess(self, word: str) -> tuple[int, str] | None:
         if len(word) < LEAST_GUESSED:
@@ -232,8 +248,8 @@ class LayerTables:
         brand = self.brands.brands.get(text)
         if brand is not None and brand.meant_with([]):
             return self.of_brand(brand)
-        if text in self._own_labels:
-            return self._own_labels[text]
+        if text in self.own_labels:
+            return self.own_labels[text]
         sense = self.table.sense.get(text, NO_CODE)
         if sense == NO_CODE and " " in text:
             senses = self.lexicon.candidates([self.lexicon.words[word] for word in text.split()]).senses

@@ -140,9 +140,7 @@ def _guessed(clause: Clause, units: list[Unit], tables: LayerTables) -> list[Uni
     for i, word in enumerate(clause.words):
         if i in covered or word.stop or clause.classes[i] not in "gn":
             continue
-        guess = tables.guess(word.text)
-        if guess is None and word.concept != NO_CODE:
-            guess = tables.of_concept(word.concept), "doubtful"
+        guess = tables.guess_or_doubt(word)
         if guess is not None:
             out.append(Unit(i, i + 1, guess[0], guess[1]))
     return out

@@ -20,22 +20,22 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from querycloak.knowledge.wordnet import is_wordnet, load_wordnet
 from querycloak.logs.query_log import NO_CODE
-from querycloak.mapping.embedded_labels import embedded_labels
+from querycloak.mapping.embedded_labels import columns, embedded_labels
 from querycloak.mapping.label_index import LabelIndex
 from querycloak.mapping.phrases import word_class
-from querycloak.mapping.stems import irregular_nouns, stems_of
+from querycloak.mapping.stems import irregular_nouns, stem_of
 from querycloak.mapping.stopwords import SHORT_WORDS, STOP_WORDS
 from querycloak.mapping.tagger import MAX_WORD, Tagger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
 
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.embedded_labels import EmbeddedLabels, Table
 
-__all__ = ["Candidates", "Lexicon", "Word", "lexicon_of"]
+__all__ = ["Candidates", "Lexicon", "Word", "forms_of", "lexicon_of"]
 
 _ENDINGS: Final = (
     ("s", ""),
@@ -49,6 +49,8 @@ _ENDINGS: Final = (
 )
 """How WordNet takes the plural off a noun: ending → ending."""
 
+_WOMEN: Final = "women"
+"""Not among the irregular plurals, and of another stem than "woman"."""
 _NOT_FOUND: Final = (NO_CODE, "", "")
 _WORDS_KEPT: Final = 1_000_000
 """Words remembered at most; then all are forgotten."""
@@ -112,6 +114,17 @@ class Lexicon:
         """First two stems of labels → words of the longest label that begins so."""
         return self._labels.longest
 
+    @property
+    def columns(self) -> Mapping[str, npt.NDArray[Any]]:
+        """All label texts, as the embedded file has them (`embedded_labels`)."""
+        labels = self._labels
+        return columns(labels) if isinstance(labels, LabelIndex) else labels.columns
+
+    def unpack(self) -> None:
+        """Make many look-ups fast, before the first of them."""
+        if not isinstance(self._labels, LabelIndex):
+            self._labels.unpack()
+
     def _make(self, text: str) -> Word:
         tag, in_lexicon = self._tagger.tag(text)
         word = Word(text, tag, word_class(text, tag, in_lexicon))
@@ -129,7 +142,7 @@ class Lexicon:
 
     def stem(self, word: str) -> str:
         """Return the stem of a word."""
-        return stems_of([word])[0]
+        return stem_of(word)
 
     def find(self, words: Sequence[Word]) -> int:
         """Return the concept whose label these words are, or -1."""
@@ -144,14 +157,12 @@ class Lexicon:
 
         Possessive labels are left out. The first concept is that of the nearest form.
         """
-        women = words[-1].text.endswith("women")  # not among the irregular plurals, and of another stem than "woman"
-        if len(words) == 1 and words[0].concept == NO_CODE and not women:
+        if len(words) == 1 and words[0].concept == NO_CODE and not words[0].text.endswith(_WOMEN):
             return _NO_CANDIDATES
         labels, pairs = self._labels, self._labels.possessive_pairs
         text = " ".join([word.text for word in words])
         start = text[: len(text) - len(words[-1].text)]
-        singular = [f"{words[-1].text[:-2]}an"] if women else words[-1].singulars
-        forms = [form for form in (text, *(start + last for last in singular)) if form in labels.concept]
+        forms = [form for form in (text, *(start + last for last in forms_of(words[-1]))) if form in labels.concept]
         found = {c: None for form in forms for c in labels.senses(form) if (form, c) not in pairs}
         if found:
             own = dict.fromkeys(word for form in (text, *forms) for word in form.split())
@@ -208,6 +219,11 @@ class _Words(dict[str, Word]):
             self.clear()
         word = self[text] = self._make(text)
         return word
+
+
+def forms_of(word: Word) -> tuple[str, ...]:
+    """Return the singular forms by which a word may end a label that it may mean (`Lexicon.candidates`)."""
+    return (f"{word.text[:-2]}an",) if word.text.endswith(_WOMEN) else word.singulars
 
 
 def singulars(word: str, irregular: dict[str, str]) -> list[str]:

@@ -14,7 +14,7 @@ from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.concept_log import ConceptLog
 from querycloak.mapping.lexicon import Lexicon
 from querycloak.mapping.modes import DEFAULT_MAPPING, check_mapping
-from querycloak.mapping.parallel import map_blocks, pack_block, workers_for
+from querycloak.mapping.parallel import LEAST_BULK, map_blocks, pack_block, workers_for
 from querycloak.mapping.reading import concepts_in, reader_of
 from querycloak.mapping.trace import ClauseTrace, Trace
 from querycloak.progress import QUIET
@@ -180,12 +180,18 @@ class Mapper:
     def _map(self, queries: pl.Series, workers: int | None, progress: Progress) -> QueryConcepts:
         """Map queries by their words."""
         progress.start("mapping queries to concepts", len(queries))
-        count = workers_for(len(queries), workers)
+        count = workers_for(len(queries), workers, bulk=self.reader.reads_bulk)
         blocks = self._in_processes(queries, count, progress) if count > 1 and len(queries) else None
         return _join(self._in_blocks(queries, progress) if blocks is None else blocks)
 
     def _in_blocks(self, queries: pl.Series, progress: Progress) -> Iterator[Block]:
         """Map in this process; few queries are remembered one by one, many only as the last result."""
+        bulk = self.reader.bulk if len(queries) >= LEAST_BULK else None
+        if bulk is not None:
+            for start in range(0, len(queries), _BLOCK):
+                yield bulk.read(queries[start : start + _BLOCK])
+                progress.advance(min(_BLOCK, len(queries) - start))
+            return
         one = self.concepts if len(queries) <= _QUERIES_KEPT else self._read
         for start in range(0, len(queries), _BLOCK):
             texts = queries[start : start + _BLOCK].to_list()

@@ -5,8 +5,10 @@ A reader is small to send to another process: what is embedded is loaded there a
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from querycloak.arrays.jit import JIT_OFF
 from querycloak.logs.query_log import NO_CODE
 from querycloak.mapping.layers import Clause, find_units
 from querycloak.mapping.modes import LAYERED, MAPPINGS, Unit, split_mapping
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.mapping.bulk import BulkReader
     from querycloak.mapping.layer_tables import LayerTables
     from querycloak.mapping.lexicon import Lexicon
 
@@ -41,6 +44,14 @@ class Reader(Protocol):
     def mapping(self) -> str:
         """The mapping that is used."""
 
+    @property
+    def reads_bulk(self) -> bool:
+        """Whether there is `bulk`, without loading it."""
+
+    @property
+    def bulk(self) -> BulkReader | None:
+        """What reads many queries faster, with the same answers; None where there is no such thing."""
+
     def read(self, text: str) -> list[ReadClause]:
         """Return the clauses of a query with their units."""
 
@@ -51,6 +62,8 @@ class WordReader:
     def __init__(self, lexicon: Lexicon, mapping: str) -> None:
         self.lexicon = lexicon
         self.mapping = mapping
+        self.reads_bulk = False
+        self.bulk = None
 
     def read(self, text: str) -> list[ReadClause]:
         """Return the clauses of a query with their units."""
@@ -77,6 +90,18 @@ class LayerReader:
         """Return the clauses of a query with their units."""
         read = _with_phrases(clauses_with_sites(text), self.lexicon)
         return [ReadClause(c, units) for c, units in zip(read, find_units(read, self.tables), strict=True)]
+
+    @property
+    def reads_bulk(self) -> bool:
+        """Whether there are kernels that read queries; these know our vectors alone."""
+        return not JIT_OFF and not self.tables.own_vectors
+
+    @cached_property
+    def bulk(self) -> BulkReader | None:
+        """What reads many queries faster."""
+        from querycloak.mapping.bulk import BulkReader
+
+        return BulkReader(self) if self.reads_bulk else None
 
     def __getstate__(self) -> tuple[str, str]:
         return self.taxonomy, self.mapping

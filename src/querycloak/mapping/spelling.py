@@ -11,12 +11,14 @@ random letters is as likely as one in 26 to the power of its length; what is pro
 
 from __future__ import annotations
 
+from functools import cached_property
+from itertools import islice
 from math import log
 from string import ascii_lowercase, digits
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 __all__ = ["Spelling"]
 
@@ -31,6 +33,8 @@ FREQUENT_PART: Final = 40_000
 MOST_PARTS: Final = 4
 MUCH: Final = log(3)
 """A split must be this much likelier than random letters, in logarithms."""
+_ENOUGH: Final = 1_500
+"""Words to correct that take as long as listing how frequent words begin."""
 _LETTER: Final = log(26)
 _OFFSET: Final = 2.7
 _TOTAL: Final = 12.0
@@ -41,6 +45,13 @@ class Spelling:
 
     def __init__(self, rank: Mapping[str, int]) -> None:
         self._rank = rank
+        self._left = _ENOUGH
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        """How the words begin that may be meant."""
+        frequent = islice(self._rank, FREQUENT[-1][1])
+        return frozenset({word[:end] for word in frequent for end in range(1, len(word) + 1)})
 
     def correct(self, word: str) -> str:
         """Return the frequent word that is one letter apart, or two letters swapped; empty where none stands out.
@@ -50,7 +61,9 @@ class Spelling:
         if not FREQUENT[0][0] <= len(word) <= LONGEST_GLUED or not (word.isascii() and word.isalpha()):
             return ""
         below = max(rank for letters, rank in FREQUENT if letters <= len(word))
-        found = {(rank, other) for other in _edits(word) if (rank := self._rank.get(other, below)) < below}
+        self._left -= 1
+        edits = _edits(word) if self._left >= 0 else _likely_edits(word, self._beginnings)
+        found = {(rank, other) for other in edits if (rank := self._rank.get(other, below)) < below}
         if not found:
             return ""
         (rank, best), *others = sorted(found)
@@ -102,3 +115,21 @@ def _edits(word: str) -> Iterator[str]:
             yield word[:i] + letter + word[i:]
     for letter in ascii_lowercase:
         yield word + letter
+
+
+def _likely_edits(word: str, beginnings: Collection[str]) -> Iterator[str]:
+    """Yield the words one edit away that begin alike, without most of those that begin as no frequent word does."""
+    for i in range(1, len(word) + 1):
+        before = word[:i]
+        if before not in beginnings:
+            return
+        if i < len(word):
+            yield before + word[i + 1 :]
+            if i + 1 < len(word):
+                yield before + word[i + 1] + word[i] + word[i + 2 :]
+        for letter in ascii_lowercase:
+            new = before + letter
+            if new in beginnings:
+                yield new + word[i:]
+                if i < len(word):
+                    yield new + word[i + 1 :]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["irregular_nouns", "stemmer_digest", "stems_of"]
+__all__ = ["irregular_nouns", "stem_of", "stemmer_digest", "stems_of"]
 
 
 def stems_of(words: Sequence[str]) -> list[str]:
@@ -23,6 +23,13 @@ def stems_of(words: Sequence[str]) -> list[str]:
     return stems
 
 
+def stem_of(word: str) -> str:
+    """Return the stem of a word."""
+    stem: str = _stemmer().stemWord(irregular_nouns().get(word, word))
+    return stem
+
+
+@cache
 def irregular_nouns() -> dict[str, str]:
     """Return WordNet's irregular plurals; they hold for the English labels of any taxonomy."""
     from querycloak.knowledge.wordnet import irregular_nouns as wordnet

@@ -7,7 +7,7 @@ topic     int16[n]    node of the tree of topics, known or suggested; -1 = none
 ========  ==========  ================================================================================
 
 Rows are those of the embedded vectors. Words that are too rare for these have guesses alone, in three more columns:
-`rare` (the words, one per line), `rare_guess` and `rare_topic`.
+`rare` (the words, one per line), `rare_guess` and `rare_topic`, read when a word is asked for that has no vector.
 """
 
 from __future__ import annotations
@@ -15,42 +15,82 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from querycloak.knowledge.look_up import LookUp, rows_of_lines
 from querycloak.knowledge.vectors import load_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
 
 __all__ = ["WordTable", "load_word_table"]
 
 FILE: Final = "word-table.npz"
+NOT_THERE: Final = -2
+"""In the file: no entry."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordTable:
     """Word → concept or topic; words without one are not there, except that `sense` has -1 for names."""
 
-    sense: dict[str, int]
+    sense: Mapping[str, int]
     """nouns of WordNet; -1 = the word is mostly used for something else"""
-    guess: dict[str, int]
-    topic: dict[str, int]
+    guess: Mapping[str, int]
+    topic: Mapping[str, int]
+    sense_of_row: npt.NDArray[np.int32]
+    """int32[n]: `sense` by rows of the vectors, NOT_THERE = no entry"""
 
 
 @cache
 def load_word_table() -> WordTable:
     """Return the embedded table; read once."""
+    known = _read("sense", "guess", "topic")
+    sense, guess, topic = (_look_up(name, column) for name, column in known.items())
+    return WordTable(sense, guess, topic, known["sense"])
+
+
+def _look_up(name: str, column: npt.NDArray[Any]) -> LookUp[int]:
+    rows = load_vectors().words
+
+    def find(word: str) -> int | None:
+        row = rows.get(word)
+        if row is not None:
+            return _value(column, row)
+        row = None if name == "sense" else _rare_words().get(word)
+        return None if row is None else _value(_rare()[f"rare_{name}"], row)
+
+    def unpack() -> dict[str, int]:
+        out = _by_word(list(rows), column)
+        return out if name == "sense" else out | _by_word(list(_rare_words()), _rare()[f"rare_{name}"])
+
+    return LookUp(find, unpack)
+
+
+def _value(column: npt.NDArray[Any], row: int) -> int | None:
+    value: int = column.item(row)
+    return None if value <= NOT_THERE else value
+
+
+@cache
+def _rare() -> dict[str, npt.NDArray[Any]]:
+    return _read("rare", "rare_guess", "rare_topic")
+
+
+@cache
+def _rare_words() -> LookUp[int]:
+    return rows_of_lines(_rare()["rare"].tobytes())
+
+
+def _read(*names: str) -> dict[str, npt.NDArray[Any]]:
     with as_file(files("querycloak.mapping") / FILE) as path, np.load(path, allow_pickle=False) as npz:
-        words, rare = list(load_vectors().words), npz["rare"].tobytes().decode().split("\n")
-        sense, guess, topic = (_by_word(words, npz[name]) for name in ("sense", "guess", "topic"))
-        guess |= _by_word(rare, npz["rare_guess"])
-        topic |= _by_word(rare, npz["rare_topic"])
-    return WordTable(sense, guess, topic)
+        return {name: npz[name] for name in names}
 
 
-def _by_word(words: list[str], column: np.ndarray) -> dict[str, int]:
+def _by_word(words: list[str], column: npt.NDArray[Any]) -> dict[str, int]:
     rows = np.flatnonzero(column > NOT_THERE)
     return {words[row]: value for row, value in zip(rows.tolist(), column[rows].tolist(), strict=True)}
-
-
-NOT_THERE: Final = -2
-"""In the file: no entry."""
