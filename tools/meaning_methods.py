@@ -1,0 +1,103 @@
+"""Print what the mapping does to the methods that work on meaning: the table of docs/mapping.md, as Markdown.
+
+    python tools/meaning_methods.py [--users 1000] [--queries 32000] [--excite excite-small.log] [--seed 1]
+
+Every method reads the log by each mapping, and every release is measured by each mapping: figures can be compared where
+the ruler is the same, not across rulers. L is the information loss at 80 clusters,
+SRP counts one for one; profiles and topics are the tasks of these names; EMD is in edges per query, the stream's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import querycloak as qc
+from querycloak.catalog import MEASURES as CATALOG
+from querycloak.evaluation.workbench import Workbench
+from querycloak.randomness import Randomness
+from querycloak.tasks.suite import prepare, score_tasks
+
+if TYPE_CHECKING:
+    from querycloak.logs.query_log import QueryLog
+    from querycloak.releases.release import Release
+    from querycloak.tasks.suite import TaskData
+
+MAPPINGS = ("segments", "layers")
+RUNS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("semantic-microaggregation", {"k": 5}),
+    ("semantic-microaggregation", {"k": 5, "as_in_paper": True}),
+    ("clump", {"k": 5}),
+    ("semantic-dp", {"epsilon": 3.0}),
+    ("self-adjusting", {"k": 3}),
+)
+DRAWS = 3
+"""Releases with different seeds: the mean is shown, and the distance between the lowest and the highest."""
+MEASURES = {
+    "information-loss": ("L", "information loss"),
+    "srp": ("SRP", "semantics that remain, one for one"),
+    "category-emd": ("EMD", "category EMD, edges per query"),
+}
+TASKS = ("profiles", "topics")
+
+
+def main() -> None:
+    """Print a table per log."""
+    parser = argparse.ArgumentParser(description="Print what the mapping does to methods.")
+    parser.add_argument("--users", type=int, default=1000)
+    parser.add_argument("--queries", type=int, default=32_000)
+    parser.add_argument("--excite", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    print(table(qc.generate(users=given.users, queries=given.queries, seed=given.seed).log, given.seed))
+    if given.excite:
+        print(table(qc.read_log(given.excite), given.seed))
+
+
+def table(log: QueryLog, seed: int) -> str:
+    """Return the table of one log."""
+    benches = {mapping: Workbench(log, mapping=mapping) for mapping in MAPPINGS}
+    rulers = {
+        mapping: (bench, prepare(log, bench.concepts, bench.taxonomy, Randomness(seed).child("tasks")))
+        for mapping, bench in benches.items()
+    }
+    head = [f"read by {made}" + f", measured by {ruler}" for ruler in MAPPINGS for made in MAPPINGS]
+    lines = [f"{log!r}", "| method | measure | " + " | ".join(head) + " |", "|---" * (2 + len(head)) + "|"]
+    for method, settings in RUNS:
+        name = f"{method}, as in the paper" if settings.get("as_in_paper") else method
+        found = {made: _releases(bench, method, settings, seed) for made, bench in benches.items()}
+        scores = {
+            (ruler, made): [figures(*rulers[ruler], release, seed) for release in found[made]]
+            for ruler in MAPPINGS
+            for made in MAPPINGS
+        }
+        for measure in next(iter(scores.values()))[0]:
+            shown = " | ".join(_shown([each[measure] for each in drawn]) for drawn in scores.values())
+            lines.append(f"| {name} | {measure} | {shown} |")
+            print(lines[-1], file=sys.stderr, flush=True)
+    return "\n".join(lines) + "\n"
+
+
+def _releases(bench: Workbench, method: str, settings: dict[str, Any], seed: int) -> list[Release]:
+    return [bench.anonymize(method, seed=seed + draw, **settings) for draw in range(DRAWS)]
+
+
+def figures(bench: Workbench, data: TaskData, release: Release, seed: int) -> dict[str, float]:
+    """Measure a release by the mapping of a bench; what does not fit it is left out."""
+    names = [name for name in MEASURES if release.kind in CATALOG.find(name).kinds]
+    found = {score.measure: score.value for score in bench.measure(release, names, seed)}
+    out = {short: found[reading] for short, reading in MEASURES.values() if reading in found}
+    tasks = score_tasks(data, release, bench.concepts_of(release), TASKS)
+    return out | {score.task: score.value for score in tasks if score.possible}
+
+
+def _shown(values: list[float]) -> str:
+    mean = sum(values) / len(values)
+    digits = 1 if mean > 10 else 2 if mean > 1 else 3
+    return f"{mean:.{digits}f} ± {(max(values) - min(values)) / 2:.{digits}f}"
+
+
+if __name__ == "__main__":
+    main()
