@@ -42,7 +42,7 @@ def coverage(log: QueryLog) -> str:
         kinds |= {"with a click": ~empty & (log.url >= 0), "without": ~empty & (log.url < 0)}
     distinct = np.unique(log.query[~empty])
     lines = [
-        f"{int((~empty).sum()):,} rows that are not empty, {len(distinct):,} distinct queries; in the file, next to them:",
+        f"{int((~empty).sum()):,} rows that are not empty, {len(distinct):,} distinct queries; the file also has",
         "; ".join(f"{count:,} {what}" for what, count in log.problems.items()) or "nothing",
         "| taxonomy | mapping | " + " | ".join(kinds) + " | distinct queries | concepts per mapped row |",
         "|---" * (4 + len(kinds)) + "|",

@@ -2,21 +2,27 @@
 
     python tools/meaning_methods.py [--users 1000] [--queries 32000] [--excite excite-small.log] [--seed 1]
 
-Every method reads the log by each mapping, and every release is measured by each mapping: figures can be compared where
-the ruler is the same, not across rulers. L is the information loss at 80 clusters,
-SRP counts one for one; profiles and topics are the tasks of these names; EMD is in edges per query, the stream's.
+Every method reads the log by each mapping, and every release is measured by each mapping, the ruler: figures can be
+compared where the ruler is the same, not across rulers. Of a generated log the truth is a third ruler: what the
+generator had in mind. L is the information loss at 80 clusters, SRP counts one for one; profiles and topics are the
+tasks of these names; EMD is in edges per query, the stream's.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import querycloak as qc
 from querycloak.catalog import MEASURES as CATALOG
 from querycloak.evaluation.workbench import Workbench
+from querycloak.mapping.concept_log import ConceptLog
+from querycloak.mapping.mappers import mapper_of
 from querycloak.randomness import Randomness
 from querycloak.tasks.suite import prepare, score_tasks
 
@@ -51,26 +57,56 @@ def main() -> None:
     parser.add_argument("--excite", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    print(table(qc.generate(users=given.users, queries=given.queries, seed=given.seed).log, given.seed))
+    made = qc.generate(users=given.users, queries=given.queries, seed=given.seed)
+    print(table(made.log, given.seed, made.concepts))
     if given.excite:
         print(table(qc.read_log(given.excite), given.seed))
 
 
-def table(log: QueryLog, seed: int) -> str:
+@dataclass(frozen=True)
+class TrueBench(Workbench):
+    """A bench that knows what the queries of its log are about; other texts, such as labels, it reads in segments."""
+
+    known: dict[str, list[int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, log: QueryLog, truth: ConceptLog) -> TrueBench:
+        """Take what the first event of each text is about."""
+        texts = log.queries.to_list()
+        known: dict[str, list[int]] = {}
+        first: dict[int, int] = {}
+        for row, query, concept in zip(truth.row.tolist(), truth.query.tolist(), truth.concept.tolist(), strict=True):
+            if first.setdefault(query, row) == row:
+                known.setdefault(texts[query], []).append(concept)
+        return cls(log, mapping="segments", known=known)
+
+    def _map(self, log: QueryLog) -> ConceptLog:
+        """Look queries up, each event by itself."""
+        mapper = mapper_of(self.taxonomy, self.mapping)
+        of_text = [self.known.get(text) or list(mapper.concepts(text)) for text in log.queries.to_list()]
+        row = np.flatnonzero(log.event)
+        count = np.array([len(of_text[query]) for query in log.query[row].tolist()], np.int64)
+        concept = [c for query in log.query[row].tolist() for c in of_text[query]]
+        row = np.repeat(row, count)
+        return ConceptLog(row, log.user[row], log.query[row], np.array(concept, np.int32), mapping="truth")
+
+
+def table(log: QueryLog, seed: int, truth: ConceptLog | None = None) -> str:
     """Return the table of one log."""
     benches = {mapping: Workbench(log, mapping=mapping) for mapping in MAPPINGS}
+    measuring = benches | ({} if truth is None else {"the truth": TrueBench.of(log, truth)})
     rulers = {
         mapping: (bench, prepare(log, bench.concepts, bench.taxonomy, Randomness(seed).child("tasks")))
-        for mapping, bench in benches.items()
+        for mapping, bench in measuring.items()
     }
-    head = [f"read by {made}" + f", measured by {ruler}" for ruler in MAPPINGS for made in MAPPINGS]
+    head = [f"{made}, ruler: {ruler}" for ruler in rulers for made in MAPPINGS]
     lines = [f"{log!r}", "| method | measure | " + " | ".join(head) + " |", "|---" * (2 + len(head)) + "|"]
     for method, settings in RUNS:
         name = f"{method}, as in the paper" if settings.get("as_in_paper") else method
         found = {made: _releases(bench, method, settings, seed) for made, bench in benches.items()}
         scores = {
             (ruler, made): [figures(*rulers[ruler], release, seed) for release in found[made]]
-            for ruler in MAPPINGS
+            for ruler in rulers
             for made in MAPPINGS
         }
         for measure in next(iter(scores.values()))[0]:
