@@ -21,12 +21,14 @@ import numpy as np
 import querycloak as qc
 from querycloak.catalog import MEASURES as CATALOG
 from querycloak.evaluation.workbench import Workbench
+from querycloak.knowledge.topic_tree import load_topic_tree, topics_of_concepts
 from querycloak.mapping.concept_log import ConceptLog
 from querycloak.mapping.mappers import mapper_of
 from querycloak.randomness import Randomness
 from querycloak.tasks.suite import prepare, score_tasks
 
 if TYPE_CHECKING:
+    from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
     from querycloak.releases.release import Release
     from querycloak.tasks.suite import TaskData
@@ -80,10 +82,13 @@ class TrueBench(Workbench):
                 known.setdefault(texts[query], []).append(concept)
         return cls(log, mapping="segments", known=known)
 
-    def _map(self, log: QueryLog) -> ConceptLog:
+    def _map(self, log: QueryLog, taxonomy: Taxonomy) -> ConceptLog:
         """Look queries up, each event by itself."""
         mapper = mapper_of(self.taxonomy, self.mapping)
         of_text = [self.known.get(text) or list(mapper.concepts(text)) for text in log.queries.to_list()]
+        if taxonomy is not self.taxonomy:
+            topic = np.append(topics_of_concepts(load_topic_tree(), self.taxonomy), -1)  # -1, no concept, has none
+            of_text = [topic[concepts].tolist() for concepts in of_text]
         row = np.flatnonzero(log.event)
         count = np.array([len(of_text[query]) for query in log.query[row].tolist()], np.int64)
         concept = [c for query in log.query[row].tolist() for c in of_text[query]]
