@@ -29,16 +29,6 @@ def test_scores_are_over_pairs_of_query_and_topic():
     assert found.f1 == pytest.approx(2 / 13)
 
 
-def test_every_topic_of_the_cup_is_reached_and_every_node_has_one():
-    from kdd_cup import kdd_topics
-
-    from querycloak.knowledge.topic_tree import load_topic_tree
-
-    topics = kdd_topics(load_topic_tree())
-    assert all(topics[1:])
-    assert len(frozenset().union(*topics)) == 67
-
-
 def test_the_ridge_is_that_of_the_normal_equations():
     from topic_training import Data, predict
 
