@@ -15,10 +15,10 @@
 #   topic_figures              docs/knowledge.md                                                 1
 #   shared_phrase_figures      docs/shared-phrases.md                                            1
 #   stream_figures             docs/methods/self-adjusting.md (`trees`; the others map nothing)  2
-#   semantic_dp_figures *      docs/methods/semantic-dp.md (plot), its table by hand             5
-#   clump_figures *            docs/methods/clump.md, partition.md (plot), their tables by hand  long
+#   click_graph_figures        docs/methods/click-graph-removal.md                               1
+#   semantic_dp_figures *      docs/methods/semantic-dp.md (plot), its table by hand             4
+#   clump_figures *            docs/methods/clump.md, partition.md (plot), their tables by hand  7 with 3,000
 #   microaggregation_figures * docs/methods/*-microaggregation.md (plot), their tables by hand   long
-#   click_graph_figures        docs/methods/click-graph-removal.md                               long
 #   last_step_figures *        docs/last-step.md                                                 long
 #   dp_risk_figures            docs/differential-privacy.md                                      long
 #   risk_figures *             docs/risk.md, the cards in docs/methods                           long
@@ -50,11 +50,11 @@ if [ -n "$KDD" ]; then run topic_figures "$KDD"; fi
 run shared_phrase_figures --generated
 if [ -n "$EXCITE" ]; then run shared_phrase_figures --name Excite "$EXCITE"; fi
 run stream_figures trees 100000
+run click_graph_figures
 long semantic_dp_figures docs/methods
 long clump_figures 3000
 long clump_figures 10000
 long microaggregation_figures
-long click_graph_figures
 long last_step_figures
 long last_step_figures --table fresh --methods semantic,plain,url,word
 if [ -n "$EXCITE" ]; then long last_step_figures --table excite --log "$EXCITE" --methods semantic,plain,word; fi
