@@ -2,7 +2,7 @@
 
 What is learned is the difference between the topics that people chose and a share of the untrained scores; the inputs
 are the vector of the query and the untrained scores themselves. Ridge, share and threshold are chosen by
-cross-validation within the queries that are learned from, so that a test query has no part in any choice.
+cross-validation within the queries that are learned from, so that a test query has no part in these.
 """
 
 from __future__ import annotations
