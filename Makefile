@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: install demo test test-fast mutation coverage coverage-kernels lint types contract check bench clean
+.PHONY: install demo test test-fast mutation coverage coverage-kernels lint types contract check bench figures clean
 
 install: $(READY)
 
@@ -55,6 +55,9 @@ check: lint types contract
 
 bench: install  ## every speed claim, one after the other; takes a while
 	@for f in benchmarks/[!_]*.py; do echo "== $$f"; $(BIN)/python $$f || exit 1; done
+
+figures: install  ## figures of the docs that depend on the mapping; tools/figures.sh says which page each is for, and the variables
+	@PYTHON=$(BIN)/python KDD="$(KDD)" EXCITE="$(EXCITE)" LONG="$(LONG)" ONLY="$(ONLY)" USERS="$(or $(USERS),2000)" tools/figures.sh
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -12,11 +12,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mapping_figures import agree
+from kdd_cup import kdd_topics, read_labelled, score
 
 from querycloak.knowledge.brands import read_brands
-from querycloak.knowledge.tables import table_rows
-from querycloak.knowledge.topic_tree import TopicTree, load_topic_tree, topics_of_concepts
+from querycloak.knowledge.topic_tree import load_topic_tree, topics_of_concepts
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.mapping.brand_names import load_brands
 from querycloak.mapping.words import clauses, label_text
@@ -24,7 +23,6 @@ from querycloak.mapping.words import clauses, label_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TABLE = Path(__file__).with_name("kdd_topics_tree.tsv")
 LONGEST = 6
 
 
@@ -32,9 +30,7 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description="Print how far topics and brands reach.")
     parser.add_argument("kdd", type=Path)
-    rows = [line.split("\t") for line in parser.parse_args().kdd.read_text("utf-8", errors="replace").splitlines()]
-    labelled = [(row[0], frozenset(topic.strip() for topic in row[1:] if topic.strip())) for row in rows]
-    labelled = [pair for pair in labelled if pair[1]]
+    labelled = read_labelled(parser.parse_args().kdd)
     tree, brands = load_topic_tree(), load_brands()
     topic = topics_of_concepts(tree, load_wordnet())
     print(
@@ -57,18 +53,8 @@ def main() -> None:
     human = [topics for _, topics in labelled]
     print(f"{len(labelled)} labelled queries")
     for what, found in (("a brand", by_brand), ("a word of a topic", by_word), ("either", either)):
-        seen = agree(found, human)
+        seen = score([sorted(topics) for topics in found], human)
         print(f"  {what}: {sum(map(bool, found))} queries, precision {seen.precision:.1%}, F1 {seen.f1:.3f}")
-
-
-def kdd_topics(tree: TopicTree) -> list[frozenset[str]]:
-    """Return the KDD Cup's topics of every node: those that list it, or the nearest listed node above it."""
-    listed: dict[int, set[str]] = {}
-    for _, (topic, paths) in table_rows(TABLE.read_text("utf-8"), TABLE.name, ["topic", "nodes"]):
-        for path in paths.split(";"):
-            listed.setdefault(tree.node[path.strip()], set()).add(topic)
-    above = [tree.taxonomy.ancestors(node) for node in range(len(tree.taxonomy))]
-    return [frozenset(next((listed[a] for a in path if a in listed), ())) for path in above]
 
 
 def nodes(query: str, find: Callable[[str, list[str]], int | None]) -> list[int]:
