@@ -28,8 +28,10 @@ from querycloak.mapping.brand_names import load_brands
 from querycloak.mapping.context import Senses, choose, is_foreign, sum_of
 from querycloak.mapping.lexicon import lexicon_of
 from querycloak.mapping.neighbours import KnownWords
-from querycloak.mapping.word_table import FILE, NOT_THERE
+from querycloak.mapping.word_table import FAMILY, FILE, GIVEN, NOT_THERE
 from querycloak.mapping.words import label_text
+from querycloak.texts._name_lists import names, rather_names
+from querycloak.texts.names import EASTERN_FIRST, EASTERN_LAST, FIRST, LAST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 TARGET = Path(__file__).resolve().parents[1] / "src/querycloak/mapping" / FILE
 SHORT = 4
 """Letters up to which a rare word is left out: most are abbreviations."""
+LEAST_NAME = 3
+FREQUENT = 3_000
+"""Rank up to which a noun is a noun rather than a last name."""
 KNOWN = 0.3
 """How near its sense a noun must lie to speak for its neighbours."""
 
@@ -67,11 +72,60 @@ def main() -> None:
     guess = of_topic_where_none(np.where(sense < 0, guess, NO_CODE), topic)
     guess[sense >= 0] = NOT_THERE
     topic = np.where(topic < 0, NOT_THERE, topic).astype(np.int16)
-    columns = {"sense": sense, "guess": guess, "topic": topic, **rare_guesses(known, options.source)}
+    name = name_roles(list(vectors.words), sense)
+    sense = as_persons(sense, name)
+    columns = {"sense": sense, "guess": guess, "topic": topic, "name": name, **rare_guesses(known, options.source)}
     save: Callable[..., None] = np.savez_compressed  # its own signature takes columns by name for a flag
     save(output, **columns)
     parts = [f"{name} {(columns[name] >= 0).sum():,}" for name in ("sense", "guess", "topic", "rare_guess")]
     print(f"{output}: {', '.join(parts)}; names {(sense == NO_CODE).sum():,}; {output.stat().st_size:,} bytes")
+
+
+def name_roles(words: list[str], sense: np.ndarray) -> np.ndarray:
+    """Return whether each word may be a first name (1) or a last name (2), added up; NOT_THERE for neither.
+
+    A word of the lists of names that is also a noun is a name where it is rather one (`rather_names.txt`), where its
+    label has a capital and is no place, or, as a last name, where it is not frequent.
+    """
+    wordnet, listed, rather = load_wordnet(), names(), rather_names()
+    place = wordnet.concept("location")
+    out = np.full(len(words), NOT_THERE, np.int8)
+    for row, (word, concept) in enumerate(zip(words, sense.tolist(), strict=True)):
+        roles = listed.get(word, 0)
+        if not roles or len(word) < LEAST_NAME:
+            continue
+        noun = concept >= 0 and wordnet.label(concept)[0].islower()
+        a_place = concept >= 0 and wordnet.covers(place, concept)
+        first = bool(roles & (FIRST | EASTERN_FIRST)) and (word in rather["first"] or not (noun or a_place))
+        last = bool(roles & (LAST | EASTERN_LAST)) and not a_place
+        last = last and (word in rather["last"] or not noun or row >= FREQUENT)
+        if first or last:
+            out[row] = GIVEN * first + FAMILY * last
+    return out
+
+
+def as_persons(sense: np.ndarray, name: np.ndarray) -> np.ndarray:
+    """Let names that stand for one of several people stand for a person: David is not always the painter."""
+    wordnet = load_wordnet()
+    person = wordnet.concept("person")
+    several = np.zeros(len(wordnet), np.bool_)
+    for concepts in people(person).values():
+        several[concepts] |= len(concepts) > 1
+    known = (sense >= 0) & (name > 0)
+    out = sense.copy()
+    out[known] = np.where(several[sense[known]], person, sense[known])
+    return out
+
+
+def people(person: int) -> dict[str, list[int]]:
+    """Return the people of WordNet by each word that is a label with a capital."""
+    wordnet = load_wordnet()
+    found: dict[str, list[int]] = {}
+    for concept in range(person, person + int(wordnet.size[person])):
+        for label in wordnet.labels[concept]:
+            if label[0].isupper() and " " not in label:
+                found.setdefault(label.lower(), []).append(concept)
+    return found
 
 
 def rare_guesses(known: KnownWords, source: Path) -> dict[str, np.ndarray]:

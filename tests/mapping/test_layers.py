@@ -150,6 +150,15 @@ def test_a_name_is_not_read_as_a_noun_against_its_use(layers, certain):
         assert never not in [label for _, label, _ in units(certain, query)], query
 
 
+def test_a_first_and_a_last_name_are_a_person(layers, certain):
+    for query in ("shannon tweed", "david hare", "jenny mccarthy", "kenneth hagin", "tom skilling", "melissa qzrtvw"):
+        assert units(layers, query) == [(query, "person", "name")], query
+        assert "name" not in [layer for _, _, layer in units(certain, query)]
+    for query in ("rose garden", "london england", "virginia law", "paris hotels", "houston texas", "grant money"):
+        assert "name" not in [layer for _, _, layer in units(layers, query)], query
+    assert units(layers, "david") == [("david", "person", "label")]  # one of several of that name
+
+
 def test_odd_input_is_read_without_a_fault(layers, topics):
     odd = [
         "word " * 10_000,

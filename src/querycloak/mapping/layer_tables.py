@@ -23,7 +23,7 @@ from querycloak.mapping.lexicon import lexicon_of
 from querycloak.mapping.neighbours import KnownWords
 from querycloak.mapping.spelling import Spelling
 from querycloak.mapping.stopwords import STOP_WORDS
-from querycloak.mapping.word_table import load_word_table
+from querycloak.mapping.word_table import FAMILY, GIVEN, load_word_table
 from querycloak.mapping.words import label_text
 
 if TYPE_CHECKING:
@@ -142,11 +142,23 @@ class LayerTables:
         sense = self.table.sense.get(text, NO_CODE) if len(text) >= LEAST_JOINED else NO_CODE
         if sense != NO_CODE and max(self.vectors.similarity(text, word.text) for word in (first, second)) >= ALIKE:
             return self.of_concept(sense), "label"
-        if self.guesses and self.is_name(first.text) and self.is_name(second.text):
+        if self.guesses and self.is_given(first.text) and self.is_family(second.text):
             return self.of_concept(self.person), "name"
         return None
 
-    def is_name(self, word: str) -> bool:
+    def is_given(self, word: str) -> bool:
+        """Tell whether a word may be somebody's first name."""
+        return bool(self.table.name.get(word, 0) & GIVEN) or self._is_name(word)
+
+    def is_family(self, word: str) -> bool:
+        """Tell whether a word, after a first name, may be the last: also one of which nobody knows what it means."""
+        if self.table.name.get(word, 0) & FAMILY or self._is_name(word):
+            return True
+        if len(word) < LEAST_GUESSED or not word.isalpha() or self.lexicon.words[word].concept != NO_CODE:
+            return False
+        return self.guess(word) is None and word not in self.own_labels and word not in self.brands.brands
+
+    def _is_name(self, word: str) -> bool:
         """Tell whether a word, by itself, is read as somebody's name."""
         found = self._names.get(word)
         if found is None:

@@ -4,6 +4,7 @@
 sense     int32[n]    concept of WordNet that the word, by itself, is a noun for; -1 = none
 guess     int32[n]    concept that its neighbours suggest, where it has no sense; -1 = none
 topic     int16[n]    node of the tree of topics, known or suggested; -1 = none
+name      int8[n]     1 = it may be a first name, 2 = a last name, 3 = both (names of the lists of `texts`)
 ========  ==========  ================================================================================
 
 Rows are those of the embedded vectors. Words that are too rare for these have guesses alone, in three more columns:
@@ -27,9 +28,13 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["WordTable", "load_word_table"]
+__all__ = ["FAMILY", "GIVEN", "NOT_THERE", "WordTable", "load_word_table"]
 
 FILE: Final = "word-table.npz"
+GIVEN: Final = 1
+FAMILY: Final = 2
+OF_FREQUENT: Final = frozenset({"sense", "name"})
+"""Columns that rare words do not have."""
 NOT_THERE: Final = -2
 """In the file: no entry."""
 
@@ -42,6 +47,8 @@ class WordTable:
     """nouns of WordNet; -1 = the word is mostly used for something else"""
     guess: Mapping[str, int]
     topic: Mapping[str, int]
+    name: Mapping[str, int]
+    """`GIVEN` and `FAMILY`, added up"""
     sense_of_row: npt.NDArray[np.int32]
     """int32[n]: `sense` by rows of the vectors, NOT_THERE = no entry"""
 
@@ -49,9 +56,9 @@ class WordTable:
 @cache
 def load_word_table() -> WordTable:
     """Return the embedded table; read once."""
-    known = _read("sense", "guess", "topic")
-    sense, guess, topic = (_look_up(name, column) for name, column in known.items())
-    return WordTable(sense, guess, topic, known["sense"])
+    known = _read("sense", "guess", "topic", "name")
+    sense, guess, topic, name = (_look_up(column, values) for column, values in known.items())
+    return WordTable(sense, guess, topic, name, known["sense"])
 
 
 def _look_up(name: str, column: npt.NDArray[Any]) -> LookUp[int]:
@@ -61,12 +68,12 @@ def _look_up(name: str, column: npt.NDArray[Any]) -> LookUp[int]:
         row = rows.get(word)
         if row is not None:
             return _value(column, row)
-        row = None if name == "sense" else _rare_words().get(word)
+        row = None if name in OF_FREQUENT else _rare_words().get(word)
         return None if row is None else _value(_rare()[f"rare_{name}"], row)
 
     def unpack() -> dict[str, int]:
         out = _by_word(list(rows), column)
-        return out if name == "sense" else out | _by_word(list(_rare_words()), _rare()[f"rare_{name}"])
+        return out if name in OF_FREQUENT else out | _by_word(list(_rare_words()), _rare()[f"rare_{name}"])
 
     return LookUp(find, unpack)
 

@@ -45,9 +45,10 @@ SETTINGS = {"word": {"categories": "one"}}
 def benches():
     made = qc.generate(users=40, queries=1500, seed=5)
     taxonomy, listed = qc.load_taxonomy(), made.directory()
+    sites = SiteDirectory.of(listed["site"], listed["category"], taxonomy)
     return {
-        "sample": Workbench(sample_log(), taxonomy, sample_directory()),
-        "generated": Workbench(made.log, taxonomy, SiteDirectory.of(listed["site"], listed["category"], taxonomy)),
+        "sample": Workbench(sample_log(), taxonomy, sample_directory(), mapping="segments"),
+        "generated": Workbench(made.log, taxonomy, sites, mapping="segments"),
     }
 
 
