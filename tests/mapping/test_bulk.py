@@ -19,6 +19,7 @@ from querycloak.mapping import Mapper, _class_kernels, _layer_kernels, _neighbou
 from querycloak.mapping.brand_names import load_brands
 from querycloak.mapping.bulk_words import split_texts
 from querycloak.mapping.context import Senses, nearness, sum_of
+from querycloak.mapping.layers import NEAR
 from querycloak.mapping.reading import LayerReader, concepts_in
 from querycloak.mapping.stopwords import STOP_WORDS
 from querycloak.mapping.words import clauses_with_sites
@@ -69,12 +70,16 @@ def test_queries_that_show_every_layer(reader):
         *("", " ", "the", "3 3", "yahoo", "jaguar", "jaguar car", "river bank", "bank, river", "apple", "apple pie"),
         *("chicken pox", "john smith", "statue of liberty", "hot dogs", "sam's club card", '"black hole" star'),
         *("univeristy", "cheap flights to bark", "www.mit.edu", "foo www.nike.com bar", "swim", "free", "how to"),
-        *(" ".join(["bank"] * 64), " ".join(["bank"] * 65), "men", "women's shoes", "knives", "baby sleep"),
+        *(" ".join(["bank"] * 50), " ".join(["bank"] * 51), "men", "women's shoes", "knives", "baby sleep"),
     ]
     reader.bulk.left = 0
     assert in_bulk(reader, texts) == one_by_one(reader, texts)
-    assert reader.bulk.left == 3  # two addresses and 65 words
+    assert reader.bulk.left == 3  # two addresses and 51 words
     assert in_bulk(reader, texts) == in_bulk(reader, texts[::-1])[::-1]
+
+
+def test_the_reference_looks_at_all_words_of_what_the_kernel_reads():
+    assert _layer_kernels.MOST_WORDS <= NEAR
 
 
 def test_words_that_were_forgotten_are_learned_again(reader, monkeypatch):
