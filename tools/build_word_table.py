@@ -28,7 +28,7 @@ from querycloak.mapping.brand_names import load_brands
 from querycloak.mapping.context import Senses, choose, is_foreign, sum_of
 from querycloak.mapping.lexicon import lexicon_of
 from querycloak.mapping.neighbours import KnownWords
-from querycloak.mapping.word_table import FAMILY, FILE, GIVEN, NOT_THERE
+from querycloak.mapping.word_table import FAMILY, FILE, GIVEN, NOT_THERE, PERHAPS_GIVEN, SURELY_FAMILY
 from querycloak.mapping.words import label_text
 from querycloak.texts._name_lists import names, rather_names
 from querycloak.texts.names import EASTERN_FIRST, EASTERN_LAST, FIRST, LAST
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def name_roles(words: list[str], sense: np.ndarray) -> np.ndarray:
-    """Return whether each word may be a first name (1) or a last name (2), added up; NOT_THERE for neither.
+    """Return how each word may be a name: the marks of `word_table`, added up; NOT_THERE for none.
 
     A word of the lists of names that is also a noun is a name where it is rather one (`rather_names.txt`), where its
     label has a capital and is no place, or, as a last name, where it is not frequent.
@@ -91,16 +91,15 @@ def name_roles(words: list[str], sense: np.ndarray) -> np.ndarray:
     place = wordnet.concept("location")
     out = np.full(len(words), NOT_THERE, np.int8)
     for row, (word, concept) in enumerate(zip(words, sense.tolist(), strict=True)):
-        roles = listed.get(word, 0)
-        if not roles or len(word) < LEAST_NAME:
-            continue
+        roles = listed.get(word, 0) if len(word) >= LEAST_NAME else 0
+        in_first, in_last = bool(roles & (FIRST | EASTERN_FIRST)), bool(roles & (LAST | EASTERN_LAST))
         noun = concept >= 0 and wordnet.label(concept)[0].islower()
         a_place = concept >= 0 and wordnet.covers(place, concept)
-        first = bool(roles & (FIRST | EASTERN_FIRST)) and (word in rather["first"] or not (noun or a_place))
-        last = bool(roles & (LAST | EASTERN_LAST)) and not a_place
-        last = last and (word in rather["last"] or not noun or row >= FREQUENT)
-        if first or last:
-            out[row] = GIVEN * first + FAMILY * last
+        given = in_first and (word in rather["first"] or not (noun or a_place))
+        surely = in_last and not a_place and (word in rather["last"] or not noun)
+        family = surely or (in_last and not a_place and row >= FREQUENT)
+        marks = GIVEN * given + FAMILY * family + PERHAPS_GIVEN * in_first + SURELY_FAMILY * surely
+        out[row] = marks or NOT_THERE
     return out
 
 

@@ -4,7 +4,7 @@ A query is a row of word codes. What is known of a word is a row of `facts`, wit
 
 ==============  =====================================================================================
 LETTER          class by itself, see `_class_kernels`; 0 = nothing is known of the word yet
-FLAGS           STOP: stop word; CONCEPT: means something by itself; GIVEN, FAMILY: may be a first, a last name;
+FLAGS           STOP: stop word; CONCEPT: means something by itself; MARKS: how it may be a name, times NAME;
                 BEGINS, FOLLOWS: its stem is the first, or the second, of a label of several words
 ROW             row of its vector, -1 = it has none, or is a stop word
 STEM            code of its stem, -1 = of no label
@@ -41,7 +41,9 @@ G, N = 5, 6
 LETTER, FLAGS, ROW, STEM, SINGULAR, SENSE, GUESS, ENTRY, BRANDS, OWN = 0, 1, 2, 3, 4, 7, 8, 9, 10, 11
 FACTS = 12
 SINGULARS = 3
-STOP, CONCEPT, GIVEN, BEGINS, FOLLOWS, FAMILY = 1, 2, 4, 8, 16, 32
+STOP, CONCEPT, BEGINS, FOLLOWS = 1, 2, 4, 8
+NAME = 16  # the lowest of the four marks of names
+BEFORE = 5 * NAME  # those of first names
 NOTHING, UNKNOWN, ASKED = -2, -3, -4
 NO_CODE = -1
 PENDING = -1
@@ -297,7 +299,7 @@ def read_layers(
                         vectors, choice, queries.joined_row[at], facts[code, ROW], facts[second, ROW]
                     ):
                         length, concept, done = 2, int(labels.concept[joined]), True
-                    elif choice.guesses and facts[code, FLAGS] & GIVEN and facts[second, FLAGS] & FAMILY:
+                    elif choice.guesses and facts[code, FLAGS] & BEFORE & (facts[second, FLAGS] >> 1):
                         length, concept, done = 2, choice.person, True
             if not done and length < 1 and facts[code, FLAGS] & CONCEPT and G <= queries.classes[at] <= N:
                 others = _context(facts, vectors, codes, (first, last, at, at + 1), total, context)

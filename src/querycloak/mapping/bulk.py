@@ -126,15 +126,12 @@ class BulkReader:
         texts = self._words.texts(codes.tolist())
         words = [tables.lexicon.words[text] for text in texts]
         facts[codes, kernels.LETTER] = [1 + LETTERS.index(word.letter) for word in words]
-        stop, concept, given, family = (
+        stop, concept, marks = (
             np.array([word.stop for word in words], np.int32),
             np.array([len(tables.candidates(word).senses) > 0 for word in words], np.int32),
-            np.array([tables.is_given(text) for text in texts], np.int32),
-            np.array([tables.is_family(text) for text in texts], np.int32),
+            np.array([tables.marks(text) for text in texts], np.int32),
         )
-        facts[codes, kernels.FLAGS] = (
-            stop * kernels.STOP + concept * kernels.CONCEPT + given * kernels.GIVEN + family * kernels.FAMILY
-        )
+        facts[codes, kernels.FLAGS] = stop * kernels.STOP + concept * kernels.CONCEPT + marks * kernels.NAME
         closed = np.array([text in STOP_WORDS for text in texts], np.bool_)
         facts[codes, kernels.ROW] = np.where((codes < len(self._vectors)) & ~closed, codes, -1)
         facts[codes, kernels.STEM] = stem = self._words.find([word.stem for word in words])

@@ -23,7 +23,7 @@ from querycloak.mapping.lexicon import lexicon_of
 from querycloak.mapping.neighbours import KnownWords
 from querycloak.mapping.spelling import Spelling
 from querycloak.mapping.stopwords import STOP_WORDS
-from querycloak.mapping.word_table import FAMILY, GIVEN, load_word_table
+from querycloak.mapping.word_table import FAMILY, GIVEN, PERHAPS_GIVEN, load_word_table
 from querycloak.mapping.words import label_text
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ ALIKE: Final = 0.35
 WORDS_KEPT: Final = 100_000
 """Words that are remembered at most, as a stream never ends; then all are forgotten."""
 SITE: Final = "web site#1"
+BEFORE: Final = GIVEN | PERHAPS_GIVEN
+"""Marks of first names."""
 PERSON: Final = "person#1"
 
 
@@ -142,18 +144,23 @@ class LayerTables:
         sense = self.table.sense.get(text, NO_CODE) if len(text) >= LEAST_JOINED else NO_CODE
         if sense != NO_CODE and max(self.vectors.similarity(text, word.text) for word in (first, second)) >= ALIKE:
             return self.of_concept(sense), "label"
-        if self.guesses and self.is_given(first.text) and self.is_family(second.text):
+        if self.guesses and self.marks(first.text) & BEFORE & (self.marks(second.text) >> 1):
             return self.of_concept(self.person), "name"
         return None
 
-    def is_given(self, word: str) -> bool:
-        """Tell whether a word may be somebody's first name."""
-        return bool(self.table.name.get(word, 0) & GIVEN) or self._is_name(word)
+    def marks(self, word: str) -> int:
+        """Return how a word may be a name (`word_table`); a last name is also one of which nobody knows what it means.
 
-    def is_family(self, word: str) -> bool:
-        """Tell whether a word, after a first name, may be the last: also one of which nobody knows what it means."""
-        if self.table.name.get(word, 0) & FAMILY or self._is_name(word):
-            return True
+        The mark of a last name is the next bit after that of the first name that it goes with.
+        """
+        found = self.table.name.get(word, 0)
+        if self._is_name(word):
+            found |= GIVEN | FAMILY
+        elif not found & FAMILY and self._is_unknown(word):
+            found |= FAMILY
+        return found
+
+    def _is_unknown(self, word: str) -> bool:
         if len(word) < LEAST_GUESSED or not word.isalpha() or self.lexicon.words[word].concept != NO_CODE:
             return False
         return self.guess(word) is None and word not in self.own_labels and word not in self.brands.brands
@@ -224,11 +231,16 @@ class LayerTables:
             return found, "neighbours"
         if word in self.vectors.words:
             return None
-        meant = self.spelling.correct(word)
+        parts = self.spelling.split(word)
+        glued = self._of_parts(parts)
+        meant = "" if glued is not None and min(map(len, parts)) >= LEAST_GUESSED else self.spelling.correct(word)
         if meant:
             found = self._of_known(meant)
             return None if found == NO_CODE else (found, "spelling")
-        parts = self.spelling.split(word)
+        return glued
+
+    def _of_parts(self, parts: tuple[str, ...]) -> tuple[int, str] | None:
+        """Return what glued words are about: all of them together, or the last that says something."""
         if parts and parts[-1] in STOP_WORDS:
             return None
         for text in (" ".join(parts), *reversed(parts)) if parts else ():

@@ -4,7 +4,7 @@
 sense     int32[n]    concept of WordNet that the word, by itself, is a noun for; -1 = none
 guess     int32[n]    concept that its neighbours suggest, where it has no sense; -1 = none
 topic     int16[n]    node of the tree of topics, known or suggested; -1 = none
-name      int8[n]     1 = it may be a first name, 2 = a last name, 3 = both (names of the lists of `texts`)
+name      int8[n]     how it may be a name, by the lists of `texts`: the marks below, added up
 ========  ==========  ================================================================================
 
 Rows are those of the embedded vectors. Words that are too rare for these have guesses alone, in three more columns:
@@ -28,11 +28,14 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["FAMILY", "GIVEN", "NOT_THERE", "WordTable", "load_word_table"]
+__all__ = ["FAMILY", "GIVEN", "NOT_THERE", "PERHAPS_GIVEN", "SURELY_FAMILY", "WordTable", "load_word_table"]
 
 FILE: Final = "word-table.npz"
 GIVEN: Final = 1
 FAMILY: Final = 2
+PERHAPS_GIVEN: Final = 4
+SURELY_FAMILY: Final = 8
+"""A first name before a last name is a person: one that is no noun or place, or any before a sure last name."""
 OF_FREQUENT: Final = frozenset({"sense", "name"})
 """Columns that rare words do not have."""
 NOT_THERE: Final = -2
@@ -48,7 +51,7 @@ class WordTable:
     guess: Mapping[str, int]
     topic: Mapping[str, int]
     name: Mapping[str, int]
-    """`GIVEN` and `FAMILY`, added up"""
+    """the marks above, added up"""
     sense_of_row: npt.NDArray[np.int32]
     """int32[n]: `sense` by rows of the vectors, NOT_THERE = no entry"""
 
