@@ -12,7 +12,9 @@ from reference import askers as slow_askers
 from reference import exposure as slow
 from sample_releases import distinct_log, queries_of, release_of, statement
 
+import querycloak as qc
 from querycloak.evaluation.exposure import Exposure, exposure, exposure_rows
+from querycloak.evaluation.workbench import Workbench
 from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.logs.query_log import MISSING_TIME, QueryLog
 from querycloak.mapping.concept_log import ConceptLog
@@ -251,3 +253,13 @@ def test_clicks_and_times_of_one_person_are_counted():
     assert ("rows with a text of one person at that time", "25.0%") in shown
     without = LogRelease(replace(table, time=None, url=None, urls=None), said, Truth(np.arange(2, dtype=np.int32)))
     assert exposed(log, without).own_moment_share is None
+
+
+def test_labels_of_a_stream_are_counted_in_the_tree_of_its_categories():
+    """A log without categories is streamed over our topics: "[Dogs]" stands for all who asked about dogs."""
+    log = qc.generate(users=80, queries=3000, seed=3).log
+    bench = Workbench(log)
+    release = bench.anonymize("self-adjusting", seed=1, k=3, min_query_users=3)
+    assert release.statement.figures["published as labels"] > 100
+    assert bench.exposure_of(release).own_texts == 0
+    assert int(bench.askers_of(release).people.min()) >= 3

@@ -17,7 +17,7 @@ from querycloak.attacks.halves import Halves, halves
 from querycloak.attacks.result import CannotAttackError, NothingToAttackError
 from querycloak.catalog import ATTACKS, MEASURES
 from querycloak.catalog import method as find_method
-from querycloak.errors import GateError, ParameterError
+from querycloak.errors import GateError, ParameterError, UnknownNameError
 from querycloak.evaluation.learning import check_learning, refuse_learning
 from querycloak.evaluation.room import check_room
 from querycloak.evaluation.trials import NOT_RERUN, MethodTrials, NoTrials
@@ -333,9 +333,20 @@ class Workbench:
         """Return who of the log asked each published text."""
         from querycloak.releases.askers import find_askers
 
+        tree = self._tree_of(release)
         return self._remember(
-            "askers", release, lambda: find_askers(self.log, release, concepts=self.concepts, taxonomy=self.taxonomy)
+            "askers", release, lambda: find_askers(self.log, release, concepts=self._concepts_in(tree), taxonomy=tree)
         )
+
+    def _tree_of(self, release: Release) -> Taxonomy:
+        """Return the taxonomy whose labels a release may have: that of the categories, for the method of a stream."""
+        try:
+            needs = find_method(release.statement.method).needs
+        except UnknownNameError:  # of a package that is not here
+            return self.taxonomy
+        if "paths" not in needs or self.log.category is not None:
+            return self.taxonomy
+        return self.category_tree(release.statement.settings)
 
     def _remember(self, what: str, release: Release, make: Callable[[], T]) -> T:
         """Return what was made of a release before; several attacks ask for the same. Few are kept."""
