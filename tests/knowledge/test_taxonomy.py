@@ -111,3 +111,9 @@ def test_unknown_label_names_the_nearest():
 def test_what_is_not_one_tree_is_refused(links, message):
     with pytest.raises(TaxonomyError, match=message):
         Taxonomy.from_parents(links, [[name] for name in "abc"[: len(links)]])
+
+
+@pytest.mark.parametrize("parents", [[0], [-1, -1], [-1, 1], [-1, 2, 1], [-1, 0, 3, 2]])
+def test_links_that_might_never_end_are_refused(parents):
+    with pytest.raises(ValueError, match="one tree"):
+        Taxonomy.from_depth_first(np.array(parents, dtype=np.int32), [["x"]] * len(parents), name="broken")

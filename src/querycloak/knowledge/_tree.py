@@ -59,10 +59,13 @@ def _on_cycle(parent: npt.NDArray[np.int64], reached: npt.NDArray[np.bool_]) -> 
 def shape(parent: Int32s) -> tuple[Int32s, Int32s, Int32s]:
     """Return depth, subtree size and leaf count for parents in depth-first order.
 
-    Links are followed in strides that double, so that even a chain of n nodes takes log n steps.
+    Links are followed in strides that double, so that even a chain of n nodes takes log n steps. A parent that does not
+    come before its child is refused: following such links might never end.
     """
     n = len(parent)
     index = np.arange(n)
+    if n and (parent[0] >= 0 or (parent[1:] < 0).any() or (parent[1:] >= index[1:]).any()):
+        raise ValueError("parents are not those of one tree in depth-first order")
     above = np.where(parent < 0, index, parent)  # the root is above itself
     depth = (above != index).astype(np.int32)
     # Of the children of a node the last ends where the node ends; every other ends where the next begins.
