@@ -10,7 +10,7 @@ from pathlib import Path
 from querycloak.catalog import METHODS, STREAM_METHODS
 from querycloak.descriptions import describe_method
 
-FILE = Path(__file__).parents[1] / "src" / "querycloak" / "api.py"
+FILE = Path(__file__).parents[1] / "src" / "querycloak" / "api" / "releases.py"
 BLOCK = re.compile(r"(?<=    \.\. methods\n)(.*?)(?=    \.\. end of methods\n)", re.DOTALL)
 WIDTH = 118
 
