@@ -8,6 +8,7 @@ import stat
 import numpy as np
 import polars as pl
 import pytest
+from samples import Notes
 
 from querycloak.knowledge import cache, table
 from querycloak.knowledge.cache import cache_folder, find_slot
@@ -25,17 +26,6 @@ DUMP = (
     '<?xml version="1.0"?>\n<RDF xmlns:r="x">\n<Topic r:id="Top/R&B">\n<d:Title>Rhythm\x03</d:Title>\n'
     '<link r:resource="http://songs.com/"/>\n</Topic>\n</RDF>\n'
 )
-
-
-class Notes(list):
-    def start(self, step, total=None):
-        pass
-
-    def advance(self, units=1):
-        pass
-
-    def note(self, text):
-        self.append(text)
 
 
 @pytest.fixture
@@ -94,7 +84,7 @@ def test_a_taxonomy_of_a_dump_is_kept_with_its_titles_and_notes(tmp_path, folder
     assert reads == [tmp_path / "one"]
     same_tree(kept, fresh)
     assert kept.labels[-1] == ("R&B", "Rhythm")
-    assert kept_notes == [note.replace("/one", "/two") for note in fresh_notes] != []
+    assert kept_notes.notes == [note.replace("/one", "/two") for note in fresh_notes.notes] != []
 
 
 def test_a_directory_and_a_taxonomy_of_one_file_are_two_things(tmp_path, folder):

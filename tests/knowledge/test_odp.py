@@ -6,6 +6,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import Notes
 
 from querycloak.errors import InputError, UserError
 from querycloak.knowledge import _rdf
@@ -68,17 +69,6 @@ def write(tmp_path):
     return write
 
 
-class Notes(list):
-    def start(self, step, total=None):
-        pass
-
-    def advance(self, units=1):
-        pass
-
-    def note(self, text):
-        self.append(text)
-
-
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize("block", [1 << 22, 50])
 def test_structure(write, monkeypatch, pack, block):
@@ -133,14 +123,14 @@ def test_malformed_is_tolerated_and_counted(write):
     dump = Dump(path)
     assert sum(text.count("\n") for text in dump) == dump.lines == bad.count(b"\n")
     assert (dump.bad_bytes, dump.controls, dump.bare_ampersands) == (1, 3, 3)
-    assert len(notes) == 1
-    assert "1 sequences of bytes that are not UTF-8, 3 control characters and 3 bare ampersands" in notes[0]
+    assert len(notes.notes) == 1
+    assert "1 sequences of bytes that are not UTF-8, 3 control characters and 3 bare ampersands" in notes.notes[0]
 
 
 def test_well_formed_says_nothing(write):
     notes = Notes()
     read_structure(write(STRUCTURE), notes)
-    assert notes == []
+    assert notes.notes == []
 
 
 @pytest.mark.parametrize("read", [read_structure, read_content])
