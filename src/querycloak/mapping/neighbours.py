@@ -8,6 +8,7 @@ the second case the nearest neighbour of that topic speaks for it. Else there is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -45,8 +46,6 @@ class Guess:
     """concept of WordNet, -1 = no guess"""
     topic: int
     """node of the tree of topics, -1 = no guess"""
-    neighbours: tuple[str, ...] = ()
-    """the words that say so, the nearest first"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +62,10 @@ class KnownWords:
     topic: Int32s
     """int32[n], node of the tree of topics, -1 = none"""
 
+    @cached_property
+    def _floats(self) -> npt.NDArray[np.float32]:
+        return self.vectors.floats[self.row]
+
     def guesses(
         self, matrix: npt.NDArray[np.int8], rows: npt.NDArray[np.int64], *, rare: bool = False
     ) -> Iterator[Guess]:
@@ -70,15 +73,15 @@ class KnownWords:
 
         The vectors of rare words say little: for them no neighbour speaks alone.
         """
-        known = self.vectors.floats[self.row]
-        names = list(self.vectors.words)
         for start in range(0, len(matrix), BLOCK):
-            products = matrix[start : start + BLOCK].astype(np.float32) @ known.T  # whole numbers: exact in any order
+            products = (
+                matrix[start : start + BLOCK].astype(np.float32) @ self._floats.T
+            )  # whole numbers: exact in any order
             products[rows[start : start + BLOCK, None] == self.row[None, :]] = 0
             for near in products:
-                yield self._guess(near, names, rare=rare)
+                yield self._guess(near, rare=rare)
 
-    def _guess(self, products: npt.NDArray[np.float32], names: list[str], *, rare: bool) -> Guess:
+    def _guess(self, products: npt.NDArray[np.float32], *, rare: bool) -> Guess:
         most = np.argpartition(-products, NEIGHBOURS)[: NEIGHBOURS + 1] if len(products) > NEIGHBOURS else None
         at = np.flatnonzero(products >= products[most].min()) if most is not None else np.arange(len(products))
         at = at[np.lexsort((at, -products[at]))][:NEIGHBOURS]
@@ -91,7 +94,7 @@ class KnownWords:
         concept = _agreed(self.wordnet, self.concept[at].tolist(), weight)
         if concept == NO_CODE or self.wordnet.depth[concept] < LEAST_DEPTH:
             concept = NO_CODE if rare else self._spokesman(at, cosine, topic)
-        return Guess(concept, topic if topic > 0 else NO_CODE, tuple(names[r] for r in self.row[at].tolist()))
+        return Guess(concept, topic if topic > 0 else NO_CODE)
 
     def _spokesman(self, at: npt.NDArray[Any], cosine: npt.NDArray[np.float64], topic: int) -> int:
         """Return the concept of the nearest neighbour, of the topic if there is one, that is very near; else -1."""
