@@ -27,7 +27,7 @@ Votes = list[Counter[str]]
 STEPS = {
     "sites and brands": ("site", "brand"),
     "+ labels": ("label",),
-    "+ neighbours, names, doubtful labels": ("neighbours", "name", "doubtful"),
+    "+ neighbours, names, doubtful labels": ("address", "doubtful", "name", "neighbours"),
     "+ spelling, glued words": ("spelling", "glued"),
 }
 """Layers that each step adds."""

@@ -118,6 +118,8 @@ def test_addresses(layers, certain, topics):
     assert units(layers, "cs.someplace.edu")[0][1] == "educational institution"
     assert units(certain, "wildanimals.com") == [("wildanimals", "web site", "site")]
     assert units(layers, "wildanimals.com")[0][1:] == ("animal", "glued")
+    assert units(layers, "wild-animals.com")[-1][1:] == ("animal", "address")  # a word in the name of a site is a guess
+    assert units(certain, "wild-animals.com") == [("wild animals", "web site", "site")]
 
 
 def test_what_nobody_knows_stays_without_a_concept(layers):

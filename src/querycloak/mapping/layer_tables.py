@@ -45,9 +45,9 @@ ALIKE: Final = 0.35
 """How near the joined word must be to one of its parts: 'chicken pox' is chickenpox, 'car pet' is not carpet."""
 WORDS_KEPT: Final = 100_000
 """Words that are remembered at most, as a stream never ends; then all are forgotten."""
-SITE: Final = "web site#1"
 BEFORE: Final = GIVEN | PERHAPS_GIVEN
 """Marks of first names."""
+SITE: Final = "web site#1"
 PERSON: Final = "person#1"
 
 

@@ -2,8 +2,10 @@
 
 1. `site`, `brand`: a web address, the name of a site, a brand, a product or a famous person (`hosts`, `brand_match`);
 2. `label`: a label of the taxonomy, in the sense that fits the word and its neighbours best (`lexicon`, `context`);
-3. `neighbours`: the concept of the words that are used alike (`neighbours`), a guess;
-4. `spelling`, `glued`: a small misspelling, or words without their spaces (`spelling`), a guess.
+3. guesses: `name`, a first and a last name; `neighbours`, the concept of the words that are used alike (`neighbours`);
+   `address`, what a word in the name of an unknown site says;
+4. more guesses: `spelling`, `glued`, a small misspelling, or words without their spaces (`spelling`); `doubtful`, a
+   label that the word's use speaks against.
 
 A clause is covered from the left by the longest names and labels, brands before labels of the same length. What is left
 of it, nouns that nothing names, is guessed at where guesses are wanted.
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GUESSES", "Clause", "find_units"]
 
-GUESSES: Final = frozenset({"name", "neighbours", "spelling", "glued", "doubtful"})
+GUESSES: Final = frozenset({"address", "doubtful", "glued", "name", "neighbours", "spelling"})
 """Layers whose answers are guesses."""
 LEAST_OF_SITE: Final = 4
 """Letters of the shortest word in the name of a site that may tell what it is about."""
@@ -62,13 +64,15 @@ def _of_clause(clause: Clause, own: list[str], around: list[str], tables: LayerT
         site = tables.site(clause.host)
         if site is not None:
             return [Unit(0, len(own), site, "site")]
+        if not tables.guesses:
+            return [Unit(0, len(own), tables.any_site, "site")]
     units: list[Unit] = []
     at, n = 0, len(own)
     while at < n:
         short = clause.host and len(own[at]) < LEAST_OF_SITE
         unit = None if short else _longest(clause, own, at, around, tables)
         if unit is not None:
-            units.append(unit)
+            units.append(unit._replace(layer="address") if clause.host else unit)
         at = at + 1 if unit is None else unit.end
     if tables.guesses:
         units = sorted(units + _guessed(clause, units, tables))
