@@ -1,0 +1,1 @@
+"""The studio: a local web page that takes a log to a checked release."""
