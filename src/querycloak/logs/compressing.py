@@ -23,9 +23,11 @@ def compressing(raw: IO[bytes], compression: Compression) -> Iterator[Any]:
         with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as stream:
             yield stream
     elif compression == "zst":
-        options = {zstd.CompressionParameter.compression_level: 3, zstd.CompressionParameter.checksum_flag: 1}
-        file: Any = raw  # its type asks for more than a stream's write
-        with zstd.ZstdFile(file, "wb", options=options) as stream:
+        options: dict[int, int] = {
+            zstd.CompressionParameter.compression_level: 3,
+            zstd.CompressionParameter.checksum_flag: 1,
+        }
+        with zstd.ZstdFile(raw, "wb", options=options) as stream:
             yield stream
     else:
         yield raw
