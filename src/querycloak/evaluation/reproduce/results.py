@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from querycloak.distributions import student_quantile
 from querycloak.statistics import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -51,14 +52,12 @@ def summary_of(values: Sequence[float]) -> Summary:
     >>> found.mean, round(found.low, 2), round(found.high, 2)
     (2.0, -0.48, 4.48)
     """
-    from scipy.special import stdtrit
-
     n = len(values)
     mean = math.fsum(values) / n
     if n == 1:
         return Summary(tuple(values), mean, None, None)
     deviation = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
-    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * deviation / math.sqrt(n)
+    half = student_quantile((1 + CONFIDENCE) / 2, n - 1) * deviation / math.sqrt(n)
     return Summary(tuple(values), mean, mean - half, mean + half)
 
 
