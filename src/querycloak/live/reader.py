@@ -161,7 +161,7 @@ class Reader:
             left_out=dict(self.left_out),
             problems=dict(self.problems.counts),
             digits=self._digits,
-            id_words=None if self._id_random.seed is None else self._id_random.position,
+            id_words=self._id_random.position if self._id_random.repeats else None,
         )
         return arrays, msgspec.to_builtins(plain)
 
@@ -193,8 +193,8 @@ class Reader:
         self._digits = said.digits
         self.known_users, self.unclassified = said.known_users, said.unclassified
         self.left_out, self.problems.counts = Counter(said.left_out), Counter(said.problems)
-        if self._id_random.seed is not None:
-            require(said.id_words is not None, "a run with a seed says how many random words it drew")
+        if self._id_random.repeats:
+            require(said.id_words is not None, "a run that can be repeated says how many random words it drew")
             self._id_random.wind_to(said.id_words or 0)
 
     @property

@@ -56,7 +56,9 @@ def run_stream(
     progress: Progress = QUIET,
     taxonomy: Callable[[], Taxonomy] = load_wordnet,
 ) -> Summary | None:
-    """Run until the input ends or the user stops it; None where the reader of the output went away, or nothing came.
+    """Run until the input ends or the user stops it; return what it came to.
+
+    None where the reader of the output went away, nothing came, or the run of this checkpoint is finished already.
 
     A bad line that ends the run is raised after what came before it has left, and the statement is written.
     `classifier` finds the category of queries that come without, `taxonomy` knows their labels; they are not saved,
@@ -69,6 +71,9 @@ def run_stream(
     with ExitStack() as stack:
         raw = stack.enter_context(reading(run.source))
         stack.enter_context(_alone(run))
+        if _is_finished(run):
+            progress.note(f"{run.output}: this run is finished; nothing was changed.")
+            return None
         asked = stack.enter_context(stopping())
         piece = PIECE if run.checkpoint is None else min(PIECE, max(SAMPLE, LINE * run.checkpoint_records))
         try:
@@ -82,14 +87,14 @@ def run_stream(
             last = session.go(asked)
         except BrokenPipeError:
             return None
-        summary = sum_up(run, session.converter, session.seconds, finished=last.ended)
+        summary = sum_up(run, session.converter, session.random, session.seconds, finished=last.ended)
         session.sink.close()
         write_statement(run, session.converter, summary.statement, session.sink.digest())
         write_stats(run, summary)
         if last.batch.problem is not None:
             raise last.batch.problem
         if last.ended and session.checkpoint is not None:
-            session.checkpoint.remove()
+            session.checkpoint.finish(run.must_agree(), session.read, session.sink.size)
         stopped_by = 0 if last.ended else asked[0]
         if session.feed.is_live and stopped_by != signal.SIGINT:
             stopped_by = 0  # a live stream has no other end: a service that is stopped has not failed
@@ -99,6 +104,15 @@ def run_stream(
 def _can_wind(path: Path | None) -> bool:
     """Tell whether it is an ordinary file, or will be."""
     return path is not None and not is_pipe(path) and (path.is_file() or not path.exists())
+
+
+def _is_finished(run: Run) -> bool:
+    """Tell whether the run of this checkpoint has ended."""
+    if run.checkpoint is None:
+        return False
+    assert run.source is not None
+    assert run.output is not None
+    return Checkpoint(run.checkpoint).is_finished(run.must_agree(), run.source, run.output)
 
 
 @contextmanager
@@ -132,6 +146,9 @@ class _Session:
         self.checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint)
         saved = None if self.checkpoint is None else self.checkpoint.load(run.must_agree(), self.source)
         self.begin = None if saved is None else saved.position
+        keyed = self.checkpoint if run.seed is None else None
+        key = None if keyed is None else keyed.key(run.must_agree())
+        self.random = Randomness(run.seed, key=key)
         self._writing: Future[None] | None = None
         if saved is None or self.checkpoint is None:
             first = feed.first_lines()
@@ -172,8 +189,7 @@ class _Session:
         run, wrapping = self.run, self._wrapping(sample)
         layout = find_layout(Decoder(wrapping).decode(sample), self.source, run.options, wrapping)
         problems = layout.problems(self.source, stop=run.options.on_error == "stop")
-        random = Randomness(run.seed).child(run.method)
-        return Converter(layout, run.method, run.settings, random, problems, self.taxonomy)
+        return Converter(layout, run.method, run.settings, self.random.child(run.method), problems, self.taxonomy)
 
     @property
     def seconds(self) -> float:
@@ -218,7 +234,9 @@ class _Session:
                     if turn.last:
                         break
                     if self.run.stats is not None and time.monotonic() - told_at >= STATS_SECONDS:
-                        write_stats(self.run, sum_up(self.run, self.converter, self.seconds, finished=False))
+                        write_stats(
+                            self.run, sum_up(self.run, self.converter, self.random, self.seconds, finished=False)
+                        )
                         told_at = time.monotonic()
                     if due:
                         self.written()
