@@ -18,6 +18,7 @@ from querycloak.cli.options import (
     SignOption,
     TaxonomyOption,
 )
+from querycloak.cli.say import say, say_text
 from querycloak.cli.setting_options import given_settings
 from querycloak.logs.read_options import ReadOptions
 
@@ -128,8 +129,8 @@ def anonymize(
             progress.note("No statement was written; without one nobody can verify the release. Use --statement FILE.")
     to_stderr = is_standard_output(output)
     signature = "unsigned" if key is None else f"Ed25519, key {key.public.fingerprint}"
-    typer.echo(release.statement.short(signature), err=to_stderr)
-    typer.echo(f"release:   {output}" + ("" if statement is None else f"\nstatement: {statement}"), err=to_stderr)
+    say_text(release.statement.short(signature), err=to_stderr)
+    say(f"release:   {output}", *(() if statement is None else (f"statement: {statement}",)), err=to_stderr)
 
 
 def _warn(release: Release, progress: Progress) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from querycloak.cli.options import NamedTaxonomyOption
+from querycloak.cli.say import say
 from querycloak.cli.setting_options import given_settings
 
 __all__ = ["generate"]
@@ -40,6 +41,6 @@ def generate(
         progress.start("writing the log")
         written = api.write_generated(made, output, truth=truth)
     log, to_stderr = made.log, is_standard_output(output)
-    typer.echo(f"{len(log):,} rows, {int(log.event.sum()):,} query events, {len(log.users):,} users", err=to_stderr)
+    say(f"{len(log):,} rows, {int(log.event.sum()):,} query events, {len(log.users):,} users", err=to_stderr)
     for path in written:
-        typer.echo(str(path), err=to_stderr)
+        say(str(path), err=to_stderr)

@@ -11,6 +11,7 @@ import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.options import DirectoryOption, NamedTaxonomyOption, ResolverOption, known_mapping
+from querycloak.cli.say import say
 from querycloak.evaluation.reproduce.papers import PAPERS
 from querycloak.logs.read_options import ReadOptions
 
@@ -111,7 +112,7 @@ def reproduce(
         print_json(_plain(found))
         return
     _print(found)
-    typer.echo(f"{output / 'reproduction.html'}\n{output / 'results.csv'}")
+    say(*(str(output / name) for name in ("reproduction.html", "results.csv")))
 
 
 def _plain(found: Reproduction) -> dict[str, object]:
@@ -135,14 +136,12 @@ def _plain(found: Reproduction) -> dict[str, object]:
 def _print(found: Reproduction) -> None:
     """Print one line per finding."""
     seeds = ", ".join(map(str, found.seeds))
-    typer.echo(f"{found.paper.cite}")
-    typer.echo(
-        f"Experiment, not for release. Log: {found.log}. Seeds: {seeds}.{' Quick run.' if found.quick else ''}\n"
-    )
+    say(f"{found.paper.cite}")
+    say(f"Experiment, not for release. Log: {found.log}. Seeds: {seeds}.{' Quick run.' if found.quick else ''}", "")
     for finding, outcome in found.judged:
-        typer.echo(f"{outcome.verdict}: {finding.says} ({finding.where}) Here: {outcome.figures}.")
+        say(f"{outcome.verdict}: {finding.says} ({finding.where}) Here: {outcome.figures}.")
     for absent in found.paper.absent:
-        typer.echo(f"not repeated: {absent.name}: {absent.why}.")
+        say(f"not repeated: {absent.name}: {absent.why}.")
     for name, why in found.not_run.items():
-        typer.echo(f"not run: {name}: {why}")
-    typer.echo("")
+        say(f"not run: {name}: {why}")
+    say("")

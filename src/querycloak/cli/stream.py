@@ -12,6 +12,7 @@ import typer
 from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import TAXONOMIES, SeedOption, SignOption
+from querycloak.cli.say import say_text
 from querycloak.cli.setting_options import given_settings
 from querycloak.logs.read_options import ReadOptions
 
@@ -137,6 +138,6 @@ def stream(
         return
     if not quiet:
         signature = "unsigned" if run.key is None else f"Ed25519, key {run.key.public.fingerprint}"
-        typer.echo(short_summary(found, signature), err=True)
+        say_text(short_summary(found, signature), err=True)
     if found.signal:
         raise typer.Exit(128 + found.signal)
