@@ -14,6 +14,7 @@ from querycloak.cli.options import (
     DirectoryOption,
     LearnOption,
     ResolverOption,
+    SafeCsvOption,
     SeedOption,
     SignOption,
     TaxonomyOption,
@@ -68,6 +69,7 @@ def anonymize(
             show_default=False,
         ),
     ] = None,
+    safe_csv: SafeCsvOption = True,
     sign: SignOption = None,
     seed: SeedOption = None,
     *,
@@ -122,7 +124,15 @@ def anonymize(
         if truth is not None:  # before the release: a commitment whose salt is lost could never be opened
             commitment = api.write_truth(release, bench.log, truth)
         command = shown_command(sys.argv)
-        api.write_release(release, output, statement_to=statement, sign=key, command=command, commitment=commitment)
+        api.write_release(
+            release,
+            output,
+            statement_to=statement,
+            sign=key,
+            command=command,
+            commitment=commitment,
+            safe_csv=safe_csv,
+        )
         if truth is not None:
             progress.note(f"{truth} tells who is who in the release: keep it, never share it.")
         if statement is None:

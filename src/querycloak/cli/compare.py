@@ -12,7 +12,7 @@ import typer
 from querycloak.cli.limit_options import ForOption, has_limits, parse_tasks
 from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.mapping_options import maps_queries
-from querycloak.cli.options import DirectoryOption, LearnOption, ResolverOption, TaxonomyOption
+from querycloak.cli.options import DirectoryOption, LearnOption, ResolverOption, SafeResultsOption, TaxonomyOption
 from querycloak.cli.say import say
 from querycloak.cli.setting_options import given_settings
 from querycloak.evaluation.limits import Limits
@@ -58,6 +58,7 @@ def compare(
     mapping: str | None,
     limits: Limits,
     options: ReadOptions,
+    safe_csv: SafeResultsOption = True,
     quiet: QuietOption = False,
 ) -> None:
     """Run methods side by side on a log, attack and measure each release, and write a report with advice.
@@ -104,6 +105,7 @@ def compare(
             tasks=named,
             repeat=repeat,
             knowledge=known,
+            safe_csv=safe_csv,
             progress=progress,
         )
         progress.start("writing the report")

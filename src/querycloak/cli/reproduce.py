@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, NamedTaxonomyOption, ResolverOption, known_mapping
+from querycloak.cli.options import (
+    DirectoryOption,
+    NamedTaxonomyOption,
+    ResolverOption,
+    SafeResultsOption,
+    known_mapping,
+)
 from querycloak.cli.say import say
 from querycloak.evaluation.reproduce.papers import PAPERS
 from querycloak.logs.read_options import ReadOptions
@@ -70,6 +76,7 @@ def reproduce(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     options: ReadOptions,
+    safe_csv: SafeResultsOption = True,
     quiet: QuietOption = False,
 ) -> None:
     """Repeat the tables and figures of a paper on a log, and say of each of its findings whether it is found there.
@@ -106,6 +113,7 @@ def reproduce(
             mapping=mapping,
             directory=None if bench is None else bench.directory,
             resolver=None if bench is None else bench.resolver,
+            safe_csv=safe_csv,
             progress=progress,
         )
     if as_json:

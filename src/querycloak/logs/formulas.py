@@ -26,11 +26,21 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
 
     from querycloak.logs.form import Column, LogForm
 
-__all__ = ["escaped", "escaped_texts", "holds_formulas", "holds_numbers", "unescaped", "unescaped_texts"]
+__all__ = [
+    "escaped",
+    "escaped_row",
+    "escaped_texts",
+    "holds_formulas",
+    "holds_numbers",
+    "unescaped",
+    "unescaped_texts",
+]
 
 # Both Python's and Polars' regular expressions read these alike.
 _CUT: Final = r",;\t\r\n"
@@ -85,6 +95,15 @@ def unescaped(text: str, *, numbers: bool = False) -> str:
         return text
     _, _, tab, piece = _PYTHON
     return piece.sub(r"\1\2", tab.sub(r"\1", text))
+
+
+def escaped_row(values: Iterable[object], *, safe: bool = True) -> list[object]:
+    """Return the values of a row of results with their texts escaped; numbers, and texts that are one, stay.
+
+    >>> escaped_row(["@run", -0.5, "-0.5", None])
+    ["'@run", -0.5, '-0.5', None]
+    """
+    return [escaped(value, numbers=True) if safe and isinstance(value, str) else value for value in values]
 
 
 def escaped_texts(texts: pl.Series, column: Column, form: LogForm) -> pl.Series:
