@@ -47,6 +47,7 @@ def compare(
     repeat: str = "",
     knowledge: str = "",
     processes: int | None = None,
+    safe_csv: bool = True,
     progress: Progress = QUIET,
 ) -> Comparison:
     """Run all plans; where there is a directory `output`, write `results.json` and `results.csv` into it.
@@ -96,7 +97,7 @@ def compare(
     )
     if output is not None:
         write_text(output / "results.json", comparison_json(found))
-        write_text(output / "results.csv", comparison_csv(found))
+        write_text(output / "results.csv", comparison_csv(found, safe=safe_csv))
     return found
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from querycloak.visible import visible_on_page
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -48,6 +50,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=visible_on_page,
     )
     found.filters |= {"count": _count, "named": _named, "percent": percent, "sentence": sentence}
     return found
