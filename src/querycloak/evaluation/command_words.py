@@ -51,7 +51,9 @@ def release_commands(words: CommandWords, run: Run) -> ReleaseCommands:
     named = run.name.split()[0] if run.name else ""
     entry = method(named if ":" in named else run.method)
     chosen = named if entry.given else run.method
-    settings = [word for name, value in run.settings.items() if name not in entry.given for word in _option(name, value)]
+    settings = [
+        word for name, value in run.settings.items() if name not in entry.given for word in _option(name, value)
+    ]
     make = ["anonymize", words.log, *words.reading, "-o", release, "--method", chosen, *settings, *truth]
     check = ["check", words.log, release, *words.reading, *words.judging, *truth, "-o", "check.html"]
     return ReleaseCommands(*(shlex.join(["querycloak", *line]) for line in (make, check)))

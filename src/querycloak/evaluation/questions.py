@@ -87,4 +87,4 @@ def answers_of_run(run: Run, limits: Limits) -> dict[str, Light]:
 def asks(attack: str) -> str:
     """Return the question that an attack asks; none where it is of a package that is not here."""
     found = ATTACKS.get(attack)
-    return "" if found is None else found.question
+    return "" if found is None else found.question or ""

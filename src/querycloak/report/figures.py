@@ -86,7 +86,9 @@ def readable_table(found: Exposure, limits: Limits) -> Table:
         [
             row("people with a text published that nobody else asked", found.exposed_people, found.people, None),
             row("rows with such a text", found.own_rows, found.rows, limits.own_texts),
-            row("rows with an identifier, such as a phone number", found.identifier_rows, found.rows, limits.identifiers),
+            row(
+                "rows with an identifier, such as a phone number", found.identifier_rows, found.rows, limits.identifiers
+            ),
             row("distinct texts with the name of a person who is not famous", found.name_texts, found.texts, None),
         ],
     )

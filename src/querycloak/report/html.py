@@ -8,9 +8,11 @@ all results for programs.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from querycloak.evaluation.command_words import ReleaseCommands, release_commands
+from querycloak.evaluation.limits import LIMITS
 from querycloak.logs.atomic import write_text
 from querycloak.report.details import report_details
 from querycloak.report.embedded import embedded_json
@@ -74,6 +76,9 @@ def _how_to_make(comparison: Comparison, run: Run) -> ReleaseCommands:
         return release_commands(comparison.command, run)
     settings = "".join(f", {name}={value!r}" for name, value in run.settings.items())
     tasks = f", tasks={comparison.tasks!r}" if comparison.tasks else ""
+    given = {f.name: value for f in fields(LIMITS) if (value := getattr(comparison.limits, f.name)) != f.default}
+    if given:
+        tasks += f", limits=querycloak.Limits({', '.join(f'{name}={value!r}' for name, value in given.items())})"
     return ReleaseCommands(
         make=f"release = querycloak.anonymize(log, {run.method!r}{settings})",
         check=f'querycloak.check(log, release{tasks}, output="check.html").verdict',

@@ -119,9 +119,11 @@ class RankedRun:
 
 
 def rank_runs(comparison: Comparison) -> list[RankedRun]:
-    """Number the runs: the one advised, those that keep all conditions, those that fail fewest; then the baseline, and
-    those that published nothing or failed.
-    """  # noqa: D205, D400 - one sentence
+    """Return the runs with their numbers, from the best to the worst.
+
+    First the one advised, those that keep all conditions, those that fail fewest; then what published nothing, the
+    baseline, and what failed.
+    """
     advice, limits = comparison.advice, comparison.limits
     found = [
         (run, verdict, _state(run, verdict, advice.publish))

@@ -87,7 +87,10 @@ def _lines(rows: Sequence[dict[str, Any]], here: Sequence[str], known: Sequence[
     lines: list[Mark] = []
     dots: list[Mark] = []
     for series in here:
-        mine, colour = sorted((r for r in rows if r["series"] == series), key=lambda r: float(r["x"])), known.index(series)
+        mine, colour = (
+            sorted((r for r in rows if r["series"] == series), key=lambda r: float(r["x"])),
+            known.index(series),
+        )
         lines.append(Line([(x.at(r["x"]), y.at(r["mean"])) for r in mine], colour))
         for r in mine:
             at = x.at(r["x"])

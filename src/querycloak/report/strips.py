@@ -125,7 +125,7 @@ def worst_strips(found: Sequence[tuple[str, Sequence[AttackResult], Light]], lim
                 limit=axis.at(1), judged=at(r.judged), bound=None if r.bound is None else at(r.bound),
             )
         )  # fmt: skip
-    ticks = [(0, "0"), (1, "limit"), (2, "2×"), (5, "5×"), (10, "10×"), (20, "20×")]
+    ticks = [(0, "0"), (1, "limit"), *((times, f"{times}×") for times in (2, 5, 10, 20))]  # noqa: RUF001
     shown = [(axis.at(value), text) for value, text in ticks if value <= axis.high]
     return Strips(lines, axis.at(0), shown, "← better")
 

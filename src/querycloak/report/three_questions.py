@@ -1,4 +1,4 @@
-"""The three questions of regulators in a report: an answer in words, one picture of all runs, and every attack folded."""
+"""The three questions of regulators in a report: an answer in words, a picture of all runs, every attack folded."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def tradeoff_plot(points: Sequence[Point], task: str) -> Markup:
 
 
 def _badges(placed: Sequence[tuple[float, float, Point]]) -> list[Badge]:
-    """Write runs on one spot that are judged alike in one badge, then push badges apart where one would hide another."""
+    """Write runs on one spot that are judged alike in one badge; push badges apart that would hide each other."""
     spots: list[tuple[float, float, list[Point]]] = []
     for x, y, point in placed:
         near = (m for px, py, m in spots if abs(px - x) < _SPOT and abs(py - y) < _SPOT and m[0].mark == point.mark)
