@@ -73,6 +73,7 @@ def compare(
     Example: `querycloak compare log.tsv --methods sweep --min-query-users 2,5,20 -o comparison`
     """
     from querycloak.catalog import METHODS, method
+    from querycloak.cli.given_options import command_words
     from querycloak.cli.inputs import digest_of_files, open_bench, parse_grid
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import print_advice
@@ -104,6 +105,7 @@ def compare(
             limits=limits,
             tasks=named,
             repeat=repeat,
+            command=command_words(context),
             knowledge=known,
             safe_csv=safe_csv,
             progress=progress,

@@ -29,6 +29,7 @@ def demo(
     from querycloak.cli.tables import print_advice
     from querycloak.evaluation.assess import Assessor
     from querycloak.evaluation.check import check_release
+    from querycloak.evaluation.command_words import CommandWords
     from querycloak.evaluation.compare import DEFAULT_TASKS, compare, plan_runs
     from querycloak.logs.locks import locked_directory
     from querycloak.logs.read_options import ReadOptions
@@ -50,7 +51,9 @@ def demo(
         )
         write_check_page(judged, page_path)
         repeat = f"querycloak demo -o {output} --seed {seed}"
-        found = compare(bench, plan_runs(METHODS, GRID), output, seed=seed, repeat=repeat, progress=progress)
+        command = CommandWords(log=str(log_path))
+        plans = plan_runs(METHODS, GRID)
+        found = compare(bench, plans, output, seed=seed, repeat=repeat, command=command, progress=progress)
         write_report(found, output)
     held = sum(finding.holds is True for finding in judged.findings)
     seen = sum(finding.holds is not None for finding in judged.findings)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from querycloak.evaluation.command_words import CommandWords
     from querycloak.evaluation.run import Run
     from querycloak.evaluation.workbench import Workbench
 
@@ -45,6 +46,7 @@ def compare(
     limits: Limits = LIMITS,
     tasks: tuple[str, ...] = DEFAULT_TASKS,
     repeat: str = "",
+    command: CommandWords | None = None,
     knowledge: str = "",
     processes: int | None = None,
     safe_csv: bool = True,
@@ -91,6 +93,7 @@ def compare(
         limits=limits,
         tasks=tasks,
         repeat=repeat,
+        command=command,
         mapping=stated_mapping(bench.concepts.mapping),
         topics=assessor.topics,
         runs=tuple(run for run in runs if run is not None),

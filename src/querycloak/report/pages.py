@@ -20,9 +20,12 @@ class Cell(NamedTuple):
 
     text: str = ""
     mark: str = ""
-    """`over` where it breaks a limit, `fine` where it keeps one, `open` where that is not known"""
+    """`over` where it breaks a limit, `fine` where it keeps one, `open` where that is not known, `none` where there is
+    nothing to judge"""
     note: str = ""
     """a second line, smaller"""
+    bar: float | None = None
+    """a share to draw below the text"""
 
 
 class Table(NamedTuple):
@@ -32,6 +35,8 @@ class Table(NamedTuple):
     rows: list[list[Cell]]
     best: int | None = None
     """the row to set in bold"""
+    subheads: list[str] | None = None
+    """a second line of each head, left out on paper"""
 
 
 def render(template: str, **values: Any) -> str:
