@@ -20,8 +20,7 @@ def lines(form, rows):
 
 BAD = {
     "too few fields": lambda text, _: text + f"{USER}{QUERY}\n",
-    "too many fields": lambda text, form: text + (", " if form == "csv" else "	").join([USER, QUERY] * 4) + "
-",
+    "too many fields": lambda text, form: text + (", " if form == "csv" else "\t").join([USER, QUERY] * 4) + "\n",
     "no user": lambda text, form: text + lines(form, [("", QUERY, "a")]).splitlines()[-1] + "\n",
     "no query": lambda text, form: text + lines(form, [(USER, "", "a")]).splitlines()[-1] + "\n",
     "a bad path": lambda text, form: text + lines(form, [(USER, QUERY, f"a//{QUERY}")]).splitlines()[-1] + "\n",
