@@ -76,7 +76,7 @@ def test_publish_none_is_an_answer_with_its_reason_and_what_to_change():
     start = page.text[: page.text.index(SECTIONS[0])]
     assert "✗ Publish none of these" in start
     assert "✓ Publish" not in page.text
-    assert "Each of the 2 runs fails a condition: an attack gains more than its limit, or was not run in 1; " in start
+    assert "Each of the 2 runs fails a condition: in 1 an attack gains more than its limit or was not run; " in start
     assert "What to change" in start
     assert "→ raise --k to 10" in start
     assert start.index("1 dull") < start.index("2 bad")  # what is not useful harms nobody

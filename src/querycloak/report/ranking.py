@@ -37,7 +37,7 @@ _ANSWERS: Final = {
 
 _WHY: Final = (
     "no bound per person is proved",
-    "an attack gains more than its limit, or was not run",
+    "an attack gains more than its limit or was not run",
     "a text of one person or an identifier is readable",
     "a task that you named is done no better than blindly",
 )
@@ -176,7 +176,7 @@ def why_none(ranked: Sequence[RankedRun]) -> str:
     for number, what in enumerate(_WHY, 1):
         count = sum(any(c.number == number for c in one.verdict.failed) for one in told)
         if count:
-            parts.append(what if len(runs) == 1 else f"{what} in {count}")
+            parts.append(what if len(runs) == 1 else f"in {count} {what}")
     if empty := len(runs) - len(told):
         parts.append("it published nothing" if len(runs) == 1 else f"{empty} published nothing")
     which = "The one run fails" if len(runs) == 1 else f"Each of the {len(runs)} runs fails"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["panel_plot", "panel_rows"]
 
-_WIDTH: Final = 390
+_WIDTH: Final = 340
 _ROOM_ABOVE: Final = 1.08
 """The y axis ends above the highest mean by this; intervals of few draws may be far longer, and are cut there."""
 _FROM_ZERO: Final = 0.5
