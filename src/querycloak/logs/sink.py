@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from querycloak.logs.form import Role
     from querycloak.logs.query_log import QueryLog
 
-__all__ = ["JSON", "fit_form", "plain_texts", "write_log", "write_to"]
+__all__ = ["JSON", "fit_form", "plain_texts", "without_raw_json", "write_log", "write_to"]
 
 JSON: Final = frozenset({"json", "jsonl", "ubi"})
 DEFAULT_NAMES: Final[dict[Role, str]] = {
@@ -74,7 +74,7 @@ def fit_form(log: QueryLog, form: LogForm | None = None, without: frozenset[str]
 
 def write_to(file: IO[bytes], log: QueryLog, form: LogForm, path: str | Path) -> None:
     """Write a log into an open file."""
-    log = _without_raw_json(log, form)
+    log = without_raw_json(log, form)
     if form.format == "parquet":
         pl.DataFrame([typed_column(log, c, form).alias(c.name) for c in form.columns]).write_parquet(file)
         return
@@ -104,7 +104,7 @@ def _blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[bytes]:
         yield end
 
 
-def _without_raw_json(log: QueryLog, form: LogForm) -> QueryLog:
+def without_raw_json(log: QueryLog, form: LogForm) -> QueryLog:
     """Turn values that were read from JSON, and are kept as its text, into plain text where no JSON is written.
 
     A log knows by its own form which columns hold such text.
