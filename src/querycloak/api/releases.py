@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from querycloak.api.keywords import checked, refuse_unknown
 from querycloak.catalog import method as find_method
+from querycloak.display import ResultList
 from querycloak.errors import InputError, ParameterError
 from querycloak.evaluation.workbench import Workbench
 from querycloak.progress import QUIET, Progress
@@ -140,7 +141,7 @@ def attack(
     resolver: Resolver | None = None,
     learn_from_clicks: bool = False,
     progress: Progress = QUIET,
-) -> list[AttackResult]:
+) -> ResultList[AttackResult]:
     """Run every attack that fits the release, or those named. The release must hold its truth, to keep score.
 
     With `rerun` the method is run again on parts of the log, for the baseline of people held out and for attacks that
@@ -167,7 +168,7 @@ def measure(
     resolver: Resolver | None = None,
     learn_from_clicks: bool = False,
     progress: Progress = QUIET,
-) -> list[Score]:
+) -> ResultList[Score]:
     """Run every measure that fits the release, or those named."""
     bench = Workbench(
         log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
@@ -225,7 +226,7 @@ def verify(
     *,
     truth: str | PathLike[str] | None = None,
     public_key: str | PathLike[str] | None = None,
-) -> list[Finding]:
+) -> ResultList[Finding]:
     """Check from its files alone whether a release keeps what its statement says.
 
     With the log its ids are checked too, with log and truth whether the release was made from exactly this log, with a
@@ -233,7 +234,7 @@ def verify(
     """
     from querycloak.releases.verify import verify as run
 
-    return run(path, log, truth=truth, public_key=public_key)
+    return ResultList(run(path, log, truth=truth, public_key=public_key))
 
 
 @checked

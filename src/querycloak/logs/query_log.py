@@ -73,6 +73,11 @@ class QueryLog:
     def __repr__(self) -> str:
         return f"QueryLog({len(self):,} rows, {len(self.users):,} users, {len(self.queries):,} distinct queries)"
 
+    def _repr_html_(self) -> str:
+        from querycloak.logs.card import log_card
+
+        return log_card(self)
+
     @overload
     @classmethod
     def of(cls, users: Table, *, columns: Mapping[str, str] | None = None, yes: bool = False) -> Self: ...

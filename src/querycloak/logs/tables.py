@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -21,8 +22,13 @@ __all__ = ["as_arrow", "as_pandas", "table_of"]
 
 
 def table_of(log: QueryLog, without: frozenset[str] = frozenset()) -> pl.DataFrame:
-    """Return the columns of a log as `write_log` would put them into a Parquet file; `without` are roles left out."""
+    """Return the columns of a log as `write_log` would put them into a Parquet file, with ranks as numbers.
+
+    `without` are roles left out.
+    """
     form = fit_form(log, form_for_name("log.parquet", log.form or TSV), without)
+    columns = tuple(replace(c, kind="number") if c.role == "rank" else c for c in form.columns)
+    form = replace(form, columns=columns)
     log = without_raw_json(log, form)
     return pl.DataFrame([typed_column(log, column, form).alias(column.name) for column in form.columns])
 

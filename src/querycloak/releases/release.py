@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import Codes, QueryLog
@@ -128,6 +131,34 @@ class Release:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.statement.method}, {len(self.log):,} rows)"
+
+    def _repr_html_(self) -> str:
+        from querycloak.releases.cards import release_card
+
+        return release_card(self)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the published rows as a Polars table: the columns that `write_release` would put into Parquet.
+
+        A table has no statement next to it: what is shared goes through `write_release`.
+        """
+        from querycloak.logs.tables import table_of
+        from querycloak.releases.class_table import class_table, is_by_class
+
+        log = class_table(self.log) if is_by_class(self.statement) else self.log
+        return table_of(log, frozenset() if self.has_users else frozenset({"user"}))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the published rows as a pandas table; it needs pandas and pyarrow."""
+        from querycloak.logs.tables import as_pandas
+
+        return as_pandas(self.to_polars())
+
+    def to_arrow(self) -> pa.Table:
+        """Return the published rows as an Arrow table; it needs pyarrow."""
+        from querycloak.logs.tables import as_arrow
+
+        return as_arrow(self.to_polars())
 
     @property
     def passed(self) -> bool:
