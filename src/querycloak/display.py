@@ -23,7 +23,7 @@ CARD: Final = (
     f"border:{LINE};border-radius:6px;padding:.6em .9em;margin:.3em 0;max-width:62em;overflow-x:auto;"
     "font:13px/1.45 system-ui,sans-serif;color:inherit;background:transparent;text-align:left"
 )
-TABLE: Final = "border-collapse:collapse;margin:.3em 0;color:inherit;background:transparent"
+TABLE: Final = "border-collapse:collapse;margin:.3em 0;font:inherit;color:inherit;background:transparent"
 CELL: Final = (
     f"padding:.2em .7em .2em 0;border:0;border-bottom:{LINE};vertical-align:top;color:inherit;background:transparent"
 )

@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from querycloak.display import Html, card, details, facts, items, tag, words
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from querycloak.releases.release import Release
     from querycloak.releases.statement import PrivacyStatement
 
 __all__ = ["release_card", "statement_card"]
 
-KINDS = {
-    "log": "queries of users under new ids",
-    "items": "concepts of users under new ids",
-    "counts": "queries with counts, no users",
-    "stream": "queries under the ids of other users",
+KINDS: Final = {
+    "log": "a query, under a published id",
+    "items": "a concept, under a published id",
+    "counts": "a query with its count, and no user",
+    "stream": "a query, under the id of another user",
 }
+"""what a row of each kind of release is"""
 
 
 def release_card(release: Release) -> str:
     """Return what a release is, whether the gate let it through, and its statement."""
     gate = tag("passed the gate", "good") if release.passed else tag("not from the gate", "plain")
     shown = {
-        "rows": f"{len(release.log):,}",
+        "each row": KINDS[release.kind],
         "published ids": f"{len(release.log.users):,}" if release.has_users else "none",
-        "each row is one of": KINDS[release.kind],
         "truth": "in memory: never share it" if release.truth is not None else "not here",
     }
     title = f"{type(release).__name__}: {release.statement.method}"
-    return card(title, words(gate), facts(shown), *_promises(release.statement))
+    return card(title, words(gate), *_promises(release.statement, shown))
 
 
 def statement_card(statement: PrivacyStatement) -> str:
@@ -38,13 +41,14 @@ def statement_card(statement: PrivacyStatement) -> str:
     return card(f"PrivacyStatement: {statement.method}", *_promises(statement))
 
 
-def _promises(statement: PrivacyStatement) -> list[Html]:
+def _promises(statement: PrivacyStatement, more: Mapping[str, object] = MappingProxyType({})) -> list[Html]:
     shown = {
         "guarantee": statement.model,
         "parameters": ", ".join(f"{name} = {value:g}" for name, value in statement.parameters.items()),
         "protects": statement.unit,
         "rows in": _count(statement.counts_in),
         "rows out": _count(statement.counts_out),
+        **more,
         "randomness": statement.randomness,
     }
     lists = {
