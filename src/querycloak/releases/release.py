@@ -140,13 +140,12 @@ class Release:
     def to_polars(self) -> pl.DataFrame:
         """Return the published rows as a Polars table: the columns that `write_release` would put into Parquet.
 
-        A table has no statement next to it: what is shared goes through `write_release`.
+        What is written class by class has a row for each item of each member here. A table has no statement next to
+        it: what is shared goes through `write_release`.
         """
         from querycloak.logs.tables import table_of
-        from querycloak.releases.class_table import class_table, is_by_class
 
-        log = class_table(self.log) if is_by_class(self.statement) else self.log
-        return table_of(log, frozenset() if self.has_users else frozenset({"user"}))
+        return table_of(self.log, frozenset() if self.has_users else frozenset({"user"}))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the published rows as a pandas table; it needs pandas and pyarrow."""
