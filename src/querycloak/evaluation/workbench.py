@@ -69,7 +69,16 @@ class Attacked(NamedTuple):
 
 @dataclass(frozen=True)
 class Workbench:
-    """A log with its background knowledge."""
+    """A log with its background knowledge, on which methods, attacks and measures are run.
+
+    It has the methods `anonymize`, `attack` and `measure` of the package, and makes what they need next to the log, such
+    as the concepts of its queries, once.
+
+    >>> from querycloak.logs.query_log import QueryLog
+    >>> bench = Workbench(QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"]))
+    >>> bench.anonymize("sweep", min_query_users=2)
+    LogRelease(sweep, 2 rows)
+    """
 
     log: QueryLog
     knowledge: Taxonomy | str | PathLike[str] | None = None

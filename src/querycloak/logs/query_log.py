@@ -40,7 +40,11 @@ MISSING_TIME: Final = np.iinfo(np.int64).min
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryLog:
-    """Rows of a query log in the order of the file, as codes into vocabularies."""
+    """Rows of a query log in the order of the file, as codes into vocabularies.
+
+    Made by `querycloak.read_log`, or by `QueryLog.of` from lists or a table; `to_polars()`, `to_pandas()` and
+    `to_arrow()` return texts again. Its repr, also in a notebook, shows counts alone.
+    """
 
     user: Codes
     """int32[n], into `users`"""

@@ -49,6 +49,14 @@ def write_log(log: QueryLog, path: str | Path, form: LogForm | None = None) -> N
     """Write a log, whole or not at all.
 
     Its form is the one given, else that of the path's suffix, else its own, else TSV. A path of `-` is standard output.
+    This is the log itself, with its texts and ids: what is published is written by `write_release`.
+
+    >>> import tempfile
+    >>> import querycloak as qc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     qc.write_log(qc.QueryLog.of(["ann", "bob"], ["tea", "tea"]), f"{folder}/log.csv")
+    ...     qc.read_log(f"{folder}/log.csv")
+    QueryLog(2 rows, 2 users, 1 distinct queries)
     """
     fitted = fit_form(log, form or form_for_name(path, log.form or TSV))
     with writing(path) as (file,):

@@ -63,6 +63,15 @@ def write_release(
     `sign` is a private key, or its file; without one the statement is unsigned. `commitment` is what `write_truth`
     returned: the truth is written first, so that no statement has a commitment whose salt is lost. `command` is put
     into the statement as it is.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import querycloak as qc
+    >>> log = qc.QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     qc.write_release(qc.anonymize(log, "sweep", min_query_users=2), f"{folder}/release.csv")
+    ...     sorted(path.name for path in Path(folder).iterdir())
+    ['release.csv', 'release.csv.statement.json']
     """
     if not release.passed:
         raise GateError(f"{release.statement.method}: a release that has not passed the gate cannot be written.")

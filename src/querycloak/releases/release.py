@@ -111,7 +111,11 @@ def table_digest(table: QueryLog) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """A published table with its statement. What differs between the kinds is in the subclasses."""
+    """A published table with its statement. What differs between the kinds is in the subclasses.
+
+    Returned by `querycloak.anonymize` and `read_release`: `log` is what is published, `statement` what that promises.
+    `to_polars()`, `to_pandas()` and `to_arrow()` return the published rows; `write_release` writes table and statement.
+    """
 
     log: QueryLog
     statement: PrivacyStatement
