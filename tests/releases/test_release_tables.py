@@ -15,7 +15,7 @@ def release_of(method: str) -> qc.Release:
         "frequent-queries": {"epsilon": 50.0, "delta": 0.1},
         "flat": {"k": 2},
     }[method]
-    return qc.anonymize(sample_log(), method.split()[0], seed=1, **settings)
+    return qc.anonymize(sample_log(), method.split(maxsplit=1)[0], seed=1, **settings)
 
 
 @pytest.mark.parametrize("method", ["sweep", "clump", "frequent-queries", "flat"])

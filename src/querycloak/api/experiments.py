@@ -55,9 +55,9 @@ def compare(
     interruption. Without it nothing is written. The releases are for comparing: the one that is chosen is made again
     by `anonymize`, without a seed.
 
-    For example `compare(log, ["sweep", "semantic-microaggregation"], {"k": [3, 5]}, tasks=["topics"])` tries `sweep` once
-    and `semantic-microaggregation` twice, next to the log with new ids alone; examples/methods_side_by_side.py shows
-    what is returned.
+    For example `compare(log, ["sweep", "semantic-microaggregation"], {"k": [3, 5]}, tasks=["topics"])` tries `sweep`
+    once and `semantic-microaggregation` twice, next to the log with new ids alone; examples/methods_side_by_side.py
+    shows what is returned.
     """
     from querycloak.evaluation.compare import compare as run
     from querycloak.evaluation.compare import plan_runs

@@ -35,8 +35,8 @@ def map_log(
     """Find the concepts that the queries of a log are about.
 
     `taxonomy` is `wordnet`, `topics`, the name of one that another package adds, or a file; `mapping` how queries are
-    read: `layers` (the default), `certain`, `segments` or `phrases`. What is returned has a row for each query event and
-    concept; -1 = the taxonomy has none.
+    read: `layers` (the default), `certain`, `segments` or `phrases`. What is returned has a row for each query event
+    and concept; -1 = the taxonomy has none.
 
     >>> import querycloak as qc
     >>> log = qc.QueryLog.of(["ann", "bob"], ["green tea", "xqzzy"])
@@ -63,7 +63,7 @@ def explain(
 
 @checked
 def load_directory(path: str | PathLike[str], *, progress: Progress = QUIET) -> SiteDirectory:
-    """Load a directory of sites: a table of site and category path, or an Open Directory dump of content.
+    r"""Load a directory of sites: a table of site and category path, or an Open Directory dump of content.
 
     Methods and attacks that work with categories of clicked sites take it as `directory`. What was read of a large file
     is kept in the user's cache folder.
@@ -71,7 +71,7 @@ def load_directory(path: str | PathLike[str], *, progress: Progress = QUIET) -> 
     >>> import tempfile
     >>> import querycloak as qc
     >>> with tempfile.NamedTemporaryFile("w", suffix=".tsv") as file:
-    ...     _ = file.write("tea.example\\tShopping/Food/Tea\\n")
+    ...     _ = file.write("tea.example\tShopping/Food/Tea\n")
     ...     file.flush()
     ...     qc.load_directory(file.name)
     SiteDirectory(1 sites, 3 categories)
@@ -83,7 +83,7 @@ def load_directory(path: str | PathLike[str], *, progress: Progress = QUIET) -> 
 
 @checked
 def load_resolver(path: str | PathLike[str]) -> TableResolver:
-    """Load a table of query and URL, which finds the site of queries without a click.
+    r"""Load a table of query and URL, which finds the site of queries without a click.
 
     Tab-separated, the most significant address of a query first; a first line that names the columns is optional.
     `anonymize` and the others take it as `resolver`.
@@ -91,7 +91,7 @@ def load_resolver(path: str | PathLike[str]) -> TableResolver:
     >>> import tempfile
     >>> import querycloak as qc
     >>> with tempfile.NamedTemporaryFile("w", suffix=".tsv") as file:
-    ...     _ = file.write("green tea\\thttp://tea.example\\n")
+    ...     _ = file.write("green tea\thttp://tea.example\n")
     ...     file.flush()
     ...     qc.load_resolver(file.name)("green tea")
     ['http://tea.example']

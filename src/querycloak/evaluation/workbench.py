@@ -71,8 +71,8 @@ class Attacked(NamedTuple):
 class Workbench:
     """A log with its background knowledge, on which methods, attacks and measures are run.
 
-    It has the methods `anonymize`, `attack` and `measure` of the package, and makes what they need next to the log, such
-    as the concepts of its queries, once.
+    It has the methods `anonymize`, `attack` and `measure` of the package, and makes what they need next to the log,
+    such as the concepts of its queries, once.
 
     >>> from querycloak.logs.query_log import QueryLog
     >>> bench = Workbench(QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"]))
