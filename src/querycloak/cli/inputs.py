@@ -57,14 +57,14 @@ def parse_grid(methods: Sequence[str], text: str | None, options: Mapping[str, s
 
 def open_log(path: Path, options: ReadOptions, progress: Progress) -> QueryLog:
     """Read a log, and say what it was taken for and what the reader had to fix, before any work starts."""
-    from querycloak import api
     from querycloak.logs.description import describe_log
+    from querycloak.logs.source import read_log
 
     if str(path) == "-":
         raise UserError("Standard input is not read here: give a file. `querycloak stream` reads standard input.")
     announce_input(path)
     progress.start("reading the log")
-    log = api.read_log(path, options, progress=progress)
+    log = read_log(path, options, progress=progress)
     progress.note(describe_log(log, path, options.columns))
     for kind, count in log.problems.items():
         progress.note(f"{path}: {count:,} {kind}")

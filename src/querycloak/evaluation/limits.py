@@ -17,7 +17,15 @@ __all__ = ["LIMITS", "Limits", "check_tasks"]
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The most that a release may cost. Lifts are judged by the upper end of their 95 % interval."""
+    """The most that a release may cost. Lifts are judged by the upper end of their 95 % interval.
+
+    >>> Limits(link=0.05, epsilon=3).link
+    0.05
+    >>> Limits(link=5)
+    Traceback (most recent call last):
+    ...
+    querycloak.errors.ParameterError: the limit link must be a number from 0 to 1, got 5.
+    """
 
     link: float = 0.2
     """lift of linking a person to a published id"""

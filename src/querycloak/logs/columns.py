@@ -15,7 +15,6 @@ from querycloak.logs.form import Column, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 __all__ = ["ROLES", "assign", "by_position", "guess", "is_header", "session_hint", "shown_name"]
 
@@ -77,7 +76,7 @@ def shown_name(index: int, names: Sequence[str], mapping: Mapping[str, str] | No
 def assign(
     names: Sequence[str],
     mapping: Mapping[str, str] | None,
-    path: Path,
+    path: object,
     *,
     surely_names: bool,
     needed: tuple[Role, ...] = ("user", "query"),
@@ -124,7 +123,7 @@ def _candidates(role: Role, names: Sequence[str]) -> list[str]:
     return sorted(found, key=lambda name: common.index(_plain(name)))
 
 
-def _ambiguous(role: Role, candidates: Sequence[str], path: Path) -> InputError:
+def _ambiguous(role: Role, candidates: Sequence[str], path: object) -> InputError:
     """Ask which; the names are common ones, so that showing them shows no data."""
     example = candidates[-1] if role == "query" else candidates[0]  # `query` may be the engine's request
     problem = (
@@ -153,7 +152,7 @@ def session_hint(names: Sequence[str]) -> str:
     return "" if found is None else f" ({found} is not taken unasked: a session is not a person, who may have many)"
 
 
-def _refuse_duplicates(names: Sequence[str], path: Path) -> None:
+def _refuse_duplicates(names: Sequence[str], path: object) -> None:
     twice = [i for i, name in enumerate(names) if name in names[:i]]
     if twice:
         first = names.index(names[twice[0]]) + 1
@@ -187,7 +186,7 @@ def _any_known(names: Sequence[str], mapping: Mapping[str, str] | None) -> bool:
     return len(guess(names)) > 1 or any(n in names and not _is_position(n) for n in (mapping or {}).values())
 
 
-def _unknown(name: str, names: Sequence[str], path: Path, *, surely_names: bool) -> UnknownNameError:
+def _unknown(name: str, names: Sequence[str], path: object, *, surely_names: bool) -> UnknownNameError:
     if surely_names:
         return UnknownNameError.of(f"column of {path} named", name, [n for n in names if _NAME.fullmatch(n)])
     return UnknownNameError(
