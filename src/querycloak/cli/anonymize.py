@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli import completion
+from querycloak.cli.command import effective_words
+from querycloak.cli.log_options import reads_log
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
@@ -18,6 +19,7 @@ from querycloak.cli.options import (
     SignOption,
     TaxonomyOption,
 )
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.setting_options import given_settings
 from querycloak.logs.read_options import ReadOptions
 
@@ -46,7 +48,14 @@ def anonymize(
         ),
     ],
     method: Annotated[
-        str, typer.Option("--method", "-m", help="Name of the method; see `querycloak methods`.", show_default=False)
+        str,
+        typer.Option(
+            "--method",
+            "-m",
+            help="Name of the method; see `querycloak methods`.",
+            show_default=False,
+            autocompletion=completion.methods,
+        ),
     ],
     taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
@@ -69,6 +78,7 @@ def anonymize(
     ] = None,
     sign: SignOption = None,
     seed: SeedOption = None,
+    as_json: JsonOption = False,
     *,
     mapping: str | None,
     options: ReadOptions,
@@ -76,7 +86,7 @@ def anonymize(
 ) -> None:
     """Turn a log into a release, and write its privacy statement next to it as `OUTPUT.statement.json`.
 
-    With `-o -`, or a named pipe, the table goes there and all messages go to standard error.
+    With `-o -`, or a named pipe, the table goes there and all messages go to standard error; `--json` too.
 
     Example: `querycloak anonymize log.tsv -o release.tsv --method sweep --min-query-users 5`
     """
@@ -120,7 +130,7 @@ def anonymize(
         commitment = ""
         if truth is not None:  # before the release: a commitment whose salt is lost could never be opened
             commitment = api.write_truth(release, bench.log, truth)
-        command = shown_command(sys.argv)
+        command = shown_command(effective_words(context))
         api.write_release(release, output, statement_to=statement, sign=key, command=command, commitment=commitment)
         if truth is not None:
             progress.note(f"{truth} tells who is who in the release: keep it, never share it.")
@@ -128,6 +138,11 @@ def anonymize(
             progress.note("No statement was written; without one nobody can verify the release. Use --statement FILE.")
     to_stderr = is_standard_output(output)
     signature = "unsigned" if key is None else f"Ed25519, key {key.public.fingerprint}"
+    if as_json:
+        written = {"release": output, "statement_file": statement, "truth": truth}
+        about = {"rows": len(release.log), "signature": signature, "command": command, "statement": release.statement}
+        print_json({"method": release.statement.method, **written, **about}, to_stderr=to_stderr)
+        return
     typer.echo(release.statement.short(signature), err=to_stderr)
     typer.echo(f"release:   {output}" + ("" if statement is None else f"\nstatement: {statement}"), err=to_stderr)
 

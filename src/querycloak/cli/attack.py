@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from querycloak.cli import completion
 from querycloak.cli.limit_options import RerunOption
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.log_options import reads_log
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
@@ -19,6 +20,7 @@ from querycloak.cli.options import (
     SensitiveOption,
     TaxonomyOption,
 )
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.logs.read_options import ReadOptions
 
 if TYPE_CHECKING:
@@ -51,7 +53,12 @@ def attack(
         list[Path] | None,
         typer.Option(help="The truth of each --also, in the same order.", show_default=False),
     ] = None,
-    only: Annotated[str | None, typer.Option(help="Names of attacks, separated by commas.", show_default=False)] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            help="Names of attacks, separated by commas.", show_default=False, autocompletion=completion.attacks
+        ),
+    ] = None,
     max_risk: Annotated[
         float | None,
         typer.Option(
@@ -69,7 +76,7 @@ def attack(
     sensitive: SensitiveOption = None,
     rerun: RerunOption = True,
     seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     *,
     mapping: str | None,
     options: ReadOptions,
@@ -84,7 +91,7 @@ def attack(
     """
     from querycloak.cli.inputs import open_bench, read_for_judging
     from querycloak.cli.progress import ShownProgress
-    from querycloak.cli.tables import print_attacks, print_exposure, print_json
+    from querycloak.cli.tables import print_attacks, print_exposure
     from querycloak.errors import CheckFailedError, UserError
 
     with ShownProgress(quiet=quiet) as progress:

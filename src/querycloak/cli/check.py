@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli import completion
 from querycloak.cli.limit_options import ForOption, RerunOption, has_limits, parse_tasks
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.log_options import reads_log
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
@@ -19,6 +20,7 @@ from querycloak.cli.options import (
     SensitiveOption,
     TaxonomyOption,
 )
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.evaluation.limits import Limits
 from querycloak.logs.read_options import ReadOptions
 
@@ -47,7 +49,11 @@ def check(
     tasks: ForOption = "popularity,topics",
     method: Annotated[
         str | None,
-        typer.Option(help="The method that made it. Default: as the statement says.", show_default=False),
+        typer.Option(
+            help="The method that made it. Default: as the statement says.",
+            show_default=False,
+            autocompletion=completion.methods,
+        ),
     ] = None,
     taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
@@ -56,7 +62,7 @@ def check(
     sensitive: SensitiveOption = None,
     rerun: RerunOption = True,
     seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     *,
     mapping: str | None,
     limits: Limits,
@@ -72,7 +78,7 @@ def check(
     from querycloak import api
     from querycloak.cli.inputs import check_outputs, open_bench, read_for_judging
     from querycloak.cli.progress import ShownProgress
-    from querycloak.cli.tables import print_check, print_json
+    from querycloak.cli.tables import print_check
     from querycloak.errors import UserError
     from querycloak.evaluation.assess import Assessor
     from querycloak.evaluation.check import check_release

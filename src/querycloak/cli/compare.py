@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from querycloak.cli import completion
+from querycloak.cli.command import effective_words
 from querycloak.cli.limit_options import ForOption, has_limits, parse_tasks
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.log_options import reads_log
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import DirectoryOption, LearnOption, ResolverOption, TaxonomyOption
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.setting_options import given_settings
 from querycloak.evaluation.limits import Limits
 from querycloak.logs.read_options import ReadOptions
+
+if TYPE_CHECKING:
+    from querycloak.evaluation.comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -33,7 +38,12 @@ def compare(
         ),
     ],
     methods: Annotated[
-        str, typer.Option(help="Names of methods, separated by commas, or `all`.", show_default=False)
+        str,
+        typer.Option(
+            help="Names of methods, separated by commas, or `all`.",
+            show_default=False,
+            autocompletion=completion.several_methods,
+        ),
     ] = "all",
     grid: Annotated[
         str | None, typer.Option(help='Values of settings at once: `"k=2,3,5 epsilon=1,5"`.', show_default=False)
@@ -53,6 +63,7 @@ def compare(
         ),
     ] = 3,
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 1,
+    as_json: JsonOption = False,
     *,
     mapping: str | None,
     limits: Limits,
@@ -93,7 +104,7 @@ def compare(
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping, learn=learn)
         known = digest_of_files(None if taxonomy is None else Path(taxonomy), directory, resolver)
-        repeat = shlex.join(["querycloak", *sys.argv[1:]])
+        repeat = shlex.join(["querycloak", *effective_words(context)[1:]])
         found = run(
             bench,
             plans,
@@ -107,10 +118,37 @@ def compare(
         )
         progress.start("writing the report")
         write_report(found, output)
-    failed = [r for r in found.runs if r.error is not None]
-    for r in failed:
-        typer.echo(f"failed: {r.name}: {r.error}")
+    if as_json:
+        print_json(_plain(found, output))
+    else:
+        for r in found.runs:
+            if r.error is not None:
+                typer.echo(f"failed: {r.name}: {r.error}")
     if all(r.error is not None or r.baseline for r in found.runs):
         raise UserError(f"None of the runs came through; {output / 'report.html'} says why.")
+    if as_json:
+        return
     print_advice(found)
     typer.echo(f"{output / 'report.html'}\n{output / 'results.json'}\n{output / 'results.csv'}")
+
+
+def _plain(found: Comparison, output: Path) -> dict[str, object]:
+    """Return the advice, what is said of each run, and where everything else is."""
+    advice = found.advice
+    return {
+        "publish": advice.publish,
+        "advice": advice.text,
+        "runs": [
+            {
+                "name": run.name,
+                "method": run.method,
+                "settings": run.settings,
+                "error": run.error,
+                "failed": judged.failed,
+            }
+            for run, judged in zip(found.runs, advice.verdicts, strict=True)
+        ],
+        "report": output / "report.html",
+        "results": output / "results.json",
+        "table": output / "results.csv",
+    }

@@ -7,9 +7,14 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.command import EXIT_CODES, Command
+from querycloak.cli.output import JsonOption, QuietOption, print_json
+
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Ledgers of privacy budget.", rich_markup_mode="markdown")
+app = typer.Typer(
+    no_args_is_help=True, help="Ledgers of privacy budget.", rich_markup_mode="markdown", epilog=EXIT_CODES
+)
 
 FileArgument = Annotated[Path, typer.Argument(help="The ledger.", show_default=False)]
 
@@ -19,7 +24,7 @@ def ledger() -> None:
     """Ledgers of privacy budget: what each person has spent over all differentially private releases of a log."""
 
 
-@app.command("make")
+@app.command("make", cls=Command)
 def make(
     file: Annotated[Path, typer.Argument(help="Where the ledger goes; its key goes to FILE.key.", show_default=False)],
     log: Annotated[
@@ -28,6 +33,8 @@ def make(
     epsilon: Annotated[float, typer.Option(help="What each person may spend over all releases.", show_default=False)],
     delta: Annotated[float, typer.Option(help="What each person may spend of delta over all releases.")] = 0.0,
     case_matters: Annotated[bool, typer.Option("--case-matters", help='"Ann" and "ann" are two people.')] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,  # noqa: ARG001 - nothing is said on the way
 ) -> None:
     """Make a ledger, once; then give it to each release with `--ledger FILE --ledger-log NAME`.
 
@@ -36,14 +43,18 @@ def make(
     from querycloak.releases.ledger import make_ledger
 
     made = make_ledger(file, log=log, epsilon=epsilon, delta=delta, fold_case=not case_matters)
+    if as_json:
+        print_json({"ledger": file, "key": f"{file}.key", "head": made.head})
+        return
     typer.echo(f"ledger: {file} (its key: {file}.key; keep both, share neither)")
     typer.echo(f"head:   {made.head}")
 
 
-@app.command("show")
+@app.command("show", cls=Command)
 def show(
     file: FileArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,  # noqa: ARG001 - nothing is said on the way
 ) -> None:
     """Show the budget, what has been spent, and the releases. No person is named: the ledger itself has only hashes."""
     from dataclasses import asdict
@@ -56,8 +67,6 @@ def show(
     n = len(spent)
     median, most = (float(spent[n // 2]), float(spent[-1])) if n else (0.0, 0.0)
     if as_json:
-        import json
-
         values = {
             "log": found.log,
             "epsilon": found.epsilon,
@@ -78,7 +87,7 @@ def show(
                 for row in found.rows
             ],
         }
-        typer.echo(json.dumps(values, indent=2))
+        print_json(values)
         return
     typer.echo(f"log:     {found.log}")
     typer.echo(f"budget:  epsilon {found.epsilon:g}, delta {found.delta:g} per person, over all releases")
@@ -94,21 +103,27 @@ def show(
     )
 
 
-@app.command("head")
-def head(file: FileArgument) -> None:
+@app.command("head", cls=Command)
+def head(file: FileArgument, as_json: JsonOption = False, quiet: QuietOption = False) -> None:  # noqa: ARG001
     """Print the head of the chain: the hash that covers every row. Keep it elsewhere, for `ledger verify --head`."""
     from querycloak.releases.ledger import read_ledger
 
-    typer.echo(read_ledger(file).head.hex())
+    found = read_ledger(file).head.hex()
+    if as_json:
+        print_json({"ledger": file, "head": found})
+        return
+    typer.echo(found)
 
 
-@app.command("verify")
+@app.command("verify", cls=Command)
 def verify(
     file: FileArgument,
     kept: Annotated[
         str | None,
         typer.Option("--head", help="A head that was printed before and kept elsewhere.", show_default=False),
     ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,  # noqa: ARG001 - nothing is said on the way
 ) -> None:
     """Check that no row was changed or taken out, and that nobody has spent more than the budget; else exit with 1.
 
@@ -122,6 +137,9 @@ def verify(
         raise ParameterError("--head is empty: give the head that was kept, or leave the option out.")
     found = read_ledger(file)
     since = verify_state(found, (kept or "").strip().lower())
+    if as_json:
+        print_json({"ledger": file, "rows": found.length, "since_head": since if kept else None})
+        return
     typer.echo(f"{file}: {found.length:,} rows, none changed or missing, nobody above the budget.")
     if kept:
         typer.echo(f"The head given is in it; {since:,} rows were added since.")

@@ -1,8 +1,8 @@
-"""Results as plain tables, or as JSON."""
+"""Results as plain tables."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,7 +21,6 @@ __all__ = [
     "print_attacks",
     "print_check",
     "print_exposure",
-    "print_json",
     "print_measures",
     "print_table",
     "print_utility",
@@ -126,11 +125,3 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in [head, *rows]:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
         typer.echo("  ".join(cells).rstrip())
-
-
-def print_json(found: Any) -> None:
-    """Print results as JSON, with stable keys."""
-    import msgspec
-
-    plain = msgspec.json.encode(found, enc_hook=lambda value: value.item())  # NumPy's numbers
-    typer.echo(msgspec.json.format(plain, indent=2).decode())

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.log_options import reads_log
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.logs.read_options import ReadOptions
 
 __all__ = ["verify"]
@@ -38,6 +39,7 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    as_json: JsonOption = False,
     *,
     options: ReadOptions,
     quiet: QuietOption = False,
@@ -57,9 +59,11 @@ def verify(
     with ShownProgress(quiet=quiet) as progress:
         original = None if log is None else open_log(log, options, progress)
         found = api.verify(release, original, truth=truth, public_key=public_key)
-    words = {True: "holds", False: "FAILS", None: "     ?"}
-    for finding in found:
-        typer.echo(f"{words[finding.holds]:>6}  {finding.check}: {finding.seen}")
     failed = sum(finding.holds is False for finding in found)
+    if as_json:
+        print_json({"release": release, "passed": not failed, "failed": failed, "findings": found})
+    words = {True: "holds", False: "FAILS", None: "     ?"}
+    for finding in () if as_json else found:
+        typer.echo(f"{words[finding.holds]:>6}  {finding.check}: {finding.seen}")
     if failed:
         raise CheckFailedError(f"{release}: {failed} of {len(found)} checks failed.")

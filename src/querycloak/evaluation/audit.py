@@ -29,6 +29,7 @@ from querycloak.evaluation.audit_result import Audit
 from querycloak.evaluation.audit_runs import AuditedMethod, Candidate
 from querycloak.evaluation.workbench import load_taxonomy
 from querycloak.mapping.modes import check_mapping
+from querycloak.names import match_name
 from querycloak.progress import QUIET, Progress
 from querycloak.releases.account import ADD_REMOVE
 
@@ -159,12 +160,13 @@ def _pairs_of(claimed: PrivacyStatement, named: Sequence[str] | None) -> list[Pa
             f"({claimed.model}), so there is no epsilon of a user to audit."
         )
     names = {pair.name: pair for pair in all_of_them}
-    for name in named or ():
-        if name not in names:
+    meant = [match_name(name, names) for name in named or ()]
+    for name, found in zip(named or (), meant, strict=True):
+        if found is None:
             raise UnknownNameError.of("pair", name, names)
     if named is not None and not named:
         raise ParameterError("pairs names no pair; leave it out for all.")
-    return list(all_of_them) if named is None else [names[name] for name in dict.fromkeys(named)]
+    return list(all_of_them) if named is None else [names[name] for name in dict.fromkeys(meant) if name]
 
 
 def _crowds(method: AuditedMethod, texts: Iterable[int], progress: Progress) -> dict[int, int]:

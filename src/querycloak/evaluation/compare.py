@@ -63,7 +63,7 @@ def compare(
         raise UserError("The log is empty: there is nothing to compare.")
     if len(np.unique(log.user)) < 2:
         raise UserError("The log has one user: there is nobody to hide among.")
-    check_tasks(tasks)
+    tasks = check_tasks(tasks)
     check_room(log)
     for plan in plans if bench.learn_from_clicks else ():
         refuse_learning(plan.method, private=method(plan.method).is_private)

@@ -68,7 +68,8 @@ def plan_runs(methods: Sequence[str], grid: Mapping[str, Sequence[Any]], draws: 
             text = " ".join(f"{field}={value}" for field, value in chosen.items())
             # As the settings hold them: the rules of a file, not its name, say whether a run was done before.
             kept = {field: getattr(checked, field) for field in (*entry.given, *chosen)}
-            plans.append(Plan(f"{name} {text}".strip(), entry.name, kept, draws=draws))
+            shown = name if entry.given else entry.name
+            plans.append(Plan(f"{shown} {text}".strip(), entry.name, kept, draws=draws))
     stray = sorted(set(grid) - known)
     if stray:
         raise ParameterError(f"None of the methods {', '.join(methods)} has a setting {stray[0]!r}.")
