@@ -93,6 +93,7 @@ def anonymize(
     from querycloak import api
     from querycloak.catalog import method as find_method
     from querycloak.cli.command_line import shown_command
+    from querycloak.cli.early_checks import check_header, check_knowledge, check_method, refuse_standard_output
     from querycloak.cli.inputs import check_outputs, open_bench
     from querycloak.cli.people_checks import check_people, check_truth
     from querycloak.cli.progress import ShownProgress
@@ -106,26 +107,31 @@ def anonymize(
     if statement is None and not is_pipe(output):
         statement = statement_path(output)
     settings = given_settings(context)
+    entry = find_method(method)
+    checked = check_method(entry, settings)
     if learn:
-        refuse_learning(method, private=find_method(method).is_private)
+        refuse_learning(entry.name, private=entry.is_private)
     ledger = settings.get("ledger")
     inputs = [log, taxonomy, directory, resolver, settings.get("topics"), ledger, f"{ledger}.key" if ledger else None]
-    inputs += [settings.get("rules"), find_method(method).given.get("rules")]
+    inputs += [settings.get("rules"), entry.given.get("rules")]
+    refuse_standard_output(statement=statement, truth=truth)
     check_outputs([*inputs, sign], [output, statement, truth])
     if truth is not None:
-        check_truth(find_method(method), settings)
+        check_truth(entry, checked)
     key = None if sign is None else read_signing_key(sign)  # a wrong key ends the command before any work is done
     if key is not None and statement is None:
         raise UserError("--sign signs the statement, and none is written here: say where with --statement FILE.")
+    check_knowledge(taxonomy, directory, resolver)
+    check_header(log, options, checked, learn=learn)
     files = [None if is_pipe(path) else path for path in (output, statement, truth)]
     with locked(*files), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping, learn=learn)
-        check_people(find_method(method), settings, bench.log, progress)
+        check_people(entry, settings, bench.log, progress)
         release = bench.anonymize(method, seed=seed, **settings)
         _warn(release, progress)
         if truth is not None and release.truth is None:
-            raise UserError(f"{method} publishes no users here, so there is no truth to write: leave --truth out.")
+            raise UserError(f"{entry.name} publishes no users here, so there is no truth to write: leave --truth out.")
         progress.start("writing the release")
         commitment = ""
         if truth is not None:  # before the release: a commitment whose salt is lost could never be opened

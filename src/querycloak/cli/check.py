@@ -76,25 +76,41 @@ def check(
     Example: `querycloak check log.tsv release.tsv --truth truth.tsv -o check.html`
     """
     from querycloak import api
+    from querycloak.catalog import method as find_method
+    from querycloak.cli.early_checks import (
+        check_header,
+        check_knowledge,
+        check_tasks_possible,
+        refuse_standard_output,
+        release_statement,
+    )
     from querycloak.cli.inputs import check_outputs, open_bench, read_for_judging
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import print_check
     from querycloak.errors import UserError
     from querycloak.evaluation.assess import Assessor
     from querycloak.evaluation.check import check_release
+    from querycloak.releases.signing import read_public_key
     from querycloak.releases.statement_file import statement_path
     from querycloak.report.check_page import write_check_page
 
     named = parse_tasks(tasks)
     inputs = [log, release, statement_path(release), truth, public_key, taxonomy, directory, resolver]
     check_outputs(inputs, [output])
+    refuse_standard_output(output=output)
+    file = release_statement(release)
+    if method is not None and find_method(method).name != file.statement.method:
+        raise UserError(f"{release} was made by {file.statement.method}, not by {method}.")
+    check_tasks_possible(file, named, truth)
+    if public_key is not None:
+        read_public_key(public_key)
+    check_knowledge(taxonomy, directory, resolver, sensitive)
+    check_header(log, options, learn=learn)
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping, learn=learn)
         published = read_for_judging(release, truth, bench.log)
         bench = bench.for_release(published)
-        if method is not None and method != published.statement.method:
-            raise UserError(f"{release} was made by {published.statement.method}, not by {method}.")
         found = check_release(
             Assessor(bench, seed, progress),
             published,

@@ -56,8 +56,8 @@ class Used:
         from querycloak.cli.command_line import shown_words
 
         options = ", ".join(" ".join(shown_words(words)) for words in self.words)
-        ignore = "" if self.config.named else "; --no-config ignores it"
-        return f"{self.config.path}: {options}{ignore}"
+        ignore = "" if self.config.named else "; --no-config leaves them out"
+        return f"options from {self.config.path}: {options}{ignore}"
 
 
 class Command(TyperCommand):
@@ -80,11 +80,11 @@ class Command(TyperCommand):
 
             config = find_config(values.get("config"), ignored=bool(values.get("no_config")))
         if config is None:
-            self.prepare(ctx, values, asks_help=asks_help)
+            self.prepare(ctx, values, asks_help=asks_help or not args)
             return self.parse_all(ctx, args)
         config.check_tables(_commands_of(ctx))
         said = {name: _text(entry.value) for name, entry in config.entries(path_of(ctx)).items()}
-        self.prepare(ctx, {**said, **{k: v for k, v in values.items() if v is not None}}, asks_help=False)
+        self.prepare(ctx, {**said, **{k: v for k, v in values.items() if v is not None}}, asks_help=not args)
         self._take_defaults(ctx, config)
         rest = self.parse_all(ctx, args)
         taken = [option for option in self.get_params(ctx) if _is_from_file(ctx, option)]
@@ -99,7 +99,7 @@ class Command(TyperCommand):
         parser.ignore_unknown_options = True
         values = parser.parse_args(list(args))[0]
         shows_help = self.get_help_option(ctx)
-        return dict(values), not args or (shows_help is not None and bool(values.get(shows_help.name or "")))
+        return dict(values), shows_help is not None and bool(values.get(shows_help.name or ""))
 
     def prepare(self, ctx: Context, values: Mapping[str, Any], *, asks_help: bool) -> None:
         """Make what depends on the arguments; `values` are those typed, else those of the config file."""
@@ -152,7 +152,12 @@ class Command(TyperCommand):
 
 def path_of(ctx: Context) -> str:
     """Return the words of a command, without the program: `ledger show`."""
-    return " ".join(ctx.command_path.split()[1:]) or str(ctx.info_name)
+    words: list[str] = []
+    at: Any = ctx
+    while at.parent is not None:
+        words.insert(0, str(at.info_name))
+        at = at.parent
+    return " ".join(words) or str(ctx.info_name)
 
 
 def effective_words(ctx: Context) -> list[str]:

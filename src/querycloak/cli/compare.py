@@ -82,6 +82,7 @@ def compare(
     Example: `querycloak compare log.tsv --methods sweep --min-query-users 2,5,20 -o comparison`
     """
     from querycloak.catalog import METHODS, method
+    from querycloak.cli.early_checks import check_folder, check_header, check_knowledge
     from querycloak.cli.inputs import digest_of_files, open_bench, parse_grid
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import print_advice
@@ -100,6 +101,11 @@ def compare(
         refuse_learning(name, private=method(name).is_private)
     plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)), draws)
     named = parse_tasks(tasks)
+    check_folder(output)
+    check_knowledge(taxonomy, directory, resolver)
+    check_header(log, options, learn=learn)
+    for plan in plans:
+        check_header(log, options, method(plan.method).settings.from_json(plan.settings))
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping, learn=learn)

@@ -5,8 +5,9 @@ A shell asks on every Tab, so nothing heavy is loaded here: a second of waiting 
 
 from __future__ import annotations
 
-import importlib.util
 import sys
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -37,13 +38,25 @@ Found = list[tuple[str, str]]
 def load_lazily() -> None:
     """Let heavy packages be imported when something of them is used: settings of methods use nothing of them."""
     for name in HEAVY:
-        spec = None if name in sys.modules else importlib.util.find_spec(name)
-        if spec is None or spec.loader is None:
-            continue
-        spec.loader = importlib.util.LazyLoader(spec.loader)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
+        if name not in sys.modules:
+            sys.modules[name] = _Later(name)
+
+
+class _Later(ModuleType):
+    """Holds the place of a package until something of it is asked for.
+
+    `importlib.util.LazyLoader` does not do: Python asks every module that is imported again for its `__spec__`, which
+    makes that one load.
+    """
+
+    __spec__ = None  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__path__":
+            raise AttributeError(name)
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
 
 
 def methods(incomplete: str) -> Found:

@@ -100,7 +100,7 @@ class Config:
         """Return the tables below that of a command, by name."""
         inside = self._table(command).items()
         return {
-            key: Entry(key, value, command, self._line(f"{command}.{key}", ""))
+            key: Entry(key, value, command, self._line(command, key))
             for key, value in inside
             if isinstance(value, dict) and key != "columns"
         }
@@ -109,7 +109,7 @@ class Config:
         """Refuse a table that is for no command, and values outside of all tables."""
         tables = {DEFAULTS, *(name.split()[0] for name in commands)}
         for name, value in self.tables.items():
-            entry = Entry(name, value, "", self._line(name if isinstance(value, dict) else "", name))
+            entry = Entry(name, value, "", self._line("", name))
             if not isinstance(value, dict):
                 raise self.refuse(entry, f"expected a table above it: [{DEFAULTS}], or that of a command")
             if name not in tables:
@@ -133,14 +133,14 @@ class Config:
         return dict(inside)
 
     def _line(self, table: str, key: str) -> int | None:
-        """Find the line of a key, or of a table where the key is empty; tables and keys as most files write them."""
-        now = ""
+        """Find the line of a key, or of the table of that name inside a table, as most files write them."""
+        now, below = "", f"{table}.{key}" if table else key
         for number, line in enumerate(self.text.split("\n"), 1):
             if head := re.match(r"\s*\[\s*([^\]\[]+?)\s*\]", line):
                 now = head[1].replace('"', "").replace(" ", "")
-                if now == table and not key:
+                if f"{now}.".startswith(f"{below}."):
                     return number
-            elif now == table and key and re.match(rf'\s*"?{re.escape(key)}"?\s*[.=]', line):
+            elif now == table and re.match(rf'\s*"?{re.escape(key)}"?\s*[.=]', line):
                 return number
         return None
 

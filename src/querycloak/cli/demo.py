@@ -24,6 +24,7 @@ def demo(
 ) -> None:
     """Generate a log, release it, judge the release, compare methods, and write two pages to open in a browser."""
     from querycloak import api
+    from querycloak.cli.early_checks import check_folder
     from querycloak.cli.inputs import open_log
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import print_advice
@@ -35,6 +36,7 @@ def demo(
     from querycloak.report.check_page import write_check_page
     from querycloak.report.html import write_report
 
+    check_folder(output)
     log_path, release_path, page_path = output / "log.tsv", output / "release.tsv", output / "check.html"
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()

@@ -62,11 +62,16 @@ def measure(
     blindly. With `--only`, the measures of the papers that are named are run, and nothing else.
     """
     from querycloak import api
+    from querycloak.catalog import MEASURES
+    from querycloak.cli.early_checks import check_header, check_knowledge, check_names, release_statement, split_names
     from querycloak.cli.inputs import open_bench
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import print_exposure, print_measures, print_utility
     from querycloak.evaluation.assess import Assessor
 
+    names = check_names(MEASURES, split_names(only), release_statement(release))
+    check_knowledge(taxonomy, directory, resolver, sensitive)
+    check_header(log, options, learn=learn)
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping, learn=learn)
@@ -74,10 +79,10 @@ def measure(
         bench = bench.for_release(published)
         open_to_all = bench.exposure_of(published)
         useful: tuple[Utility, ...] = ()
-        if only is None:
+        if names is None:
             assessor = Assessor(bench, seed, progress)
             useful = assessor.utility(published, assessor.trials(published, rerun=rerun))
-        scores = bench.measure(published, [name.strip() for name in only.split(",")] if only else None, seed)
+        scores = bench.measure(published, names, seed)
     if as_json:
         print_json({"exposure": open_to_all, "tasks": useful, "measures": scores})
         return

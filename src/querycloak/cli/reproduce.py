@@ -84,6 +84,7 @@ def reproduce(
     Example: `querycloak reproduce milani-fard-2010 --quick -o reproduction`
     """
     from querycloak import api
+    from querycloak.cli.early_checks import check_folder, check_knowledge
     from querycloak.cli.inputs import open_bench
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import UserError
@@ -93,6 +94,8 @@ def reproduce(
     find_paper(paper)  # a wrong name is told before a log is read
     if generated and log is not None:
         raise UserError("--generated generates a log: leave LOG out, or --generated.")
+    check_folder(output)
+    check_knowledge(taxonomy, directory, resolver)
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = None if log is None else open_bench(log, options, taxonomy, directory, resolver, progress)

@@ -99,6 +99,7 @@ def stream(
     Example: `tail -f log.tsv | querycloak stream --k 10 --depth 5 > release.tsv`
     """
     from querycloak.cli.command_line import shown_command
+    from querycloak.cli.early_checks import refuse_standard_output
     from querycloak.cli.inputs import announce_input, check_outputs
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.stream_summary import short_summary
@@ -138,6 +139,7 @@ def stream(
     )
     if run.key is not None and run.statement_path is None:
         raise UserError("--sign signs the statement, and none is written here: say where with --statement FILE.")
+    refuse_standard_output(statement=statement, truth=truth, stats=stats)
     check_outputs([source or Path("/dev/stdin"), taxonomy, sign], [output, run.statement_path, truth, stats])
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()

@@ -50,12 +50,17 @@ def verify(
     said. Without a signature, digests find accidents; whoever can change both files can write a new pair.
     """
     from querycloak import api
+    from querycloak.cli.early_checks import release_statement
     from querycloak.cli.inputs import open_log
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import CheckFailedError, UserError
+    from querycloak.releases.signing import read_public_key
 
     if truth is not None and log is None:
         raise UserError("--truth opens a commitment to the original log: give that too, with --log LOG.")
+    release_statement(release)
+    if public_key is not None:
+        read_public_key(public_key)
     with ShownProgress(quiet=quiet) as progress:
         original = None if log is None else open_log(log, options, progress)
         found = api.verify(release, original, truth=truth, public_key=public_key)
