@@ -70,9 +70,15 @@ REFUSALS = [
     (["attack", "log.tsv", "r-log.tsv", "--only", "nonsense"], "There is no attack"),
     (["attack", "log.tsv", "r-counts.tsv", "--only", "Record Linkage"], "does not fit a release of frequent-queries"),
     (["attack", "log.tsv", "r-log.tsv", "--truth", "log.truth", "--also", "r-items.tsv"], "Each --also needs"),
-    (["attack", "log.tsv", "r-log.tsv", "--truth", "log.truth", "--also", "r-counts.tsv", "--also-truth", "t"], "no logs"),
+    (
+        ["attack", "log.tsv", "r-log.tsv", "--truth", "log.truth", "--also", "r-counts.tsv", "--also-truth", "t"],
+        "no logs",
+    ),
     (["attack", "log.tsv", "r-log.tsv", "--truth", "log.truth", "--sensitive", "none.tsv"], "none.tsv"),
-    (["measure", "log.tsv", "r-counts.tsv", "--only", "information loss"], "does not fit a release of frequent-queries"),
+    (
+        ["measure", "log.tsv", "r-counts.tsv", "--only", "information loss"],
+        "does not fit a release of frequent-queries",
+    ),
     (["measure", "log.tsv", "r-log.tsv", "--only", "nonsense"], "There is no measure"),
     (["measure", "log.tsv", "none.tsv"], "none.tsv"),
     (["check", "log.tsv", "r-log.tsv", "--method", "clump"], "was made by sweep"),

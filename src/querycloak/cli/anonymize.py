@@ -94,10 +94,11 @@ def anonymize(
     from querycloak.catalog import method as find_method
     from querycloak.cli.command_line import shown_command
     from querycloak.cli.early_checks import check_header, check_knowledge, check_method, refuse_standard_output
-    from querycloak.cli.inputs import check_outputs, open_bench
+    from querycloak.cli.inputs import check_outputs, note_time, open_bench
     from querycloak.cli.people_checks import check_people, check_truth
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import UserError
+    from querycloak.evaluation.estimates import release_seconds
     from querycloak.evaluation.learning import refuse_learning
     from querycloak.logs.atomic import is_pipe, is_standard_output
     from querycloak.logs.locks import locked
@@ -128,6 +129,7 @@ def anonymize(
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping, learn=learn)
         check_people(entry, settings, bench.log, progress)
+        note_time(release_seconds(entry.name, len(bench.log)), progress)
         release = bench.anonymize(method, seed=seed, **settings)
         _warn(release, progress)
         if truth is not None and release.truth is None:

@@ -98,10 +98,11 @@ def attack(
         release_statement,
         split_names,
     )
-    from querycloak.cli.inputs import open_bench, read_for_judging
+    from querycloak.cli.inputs import note_time, open_bench, read_for_judging
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import print_attacks, print_exposure
     from querycloak.errors import CheckFailedError
+    from querycloak.evaluation.estimates import judge_seconds
 
     file = release_statement(release)
     names = check_names(ATTACKS, split_names(only), file)
@@ -115,6 +116,8 @@ def attack(
         published = read_for_judging(release, truth, bench.log)
         bench = bench.for_release(published)
         others = _read_others(also or [], also_truth or [], bench.log)
+        if names is None and rerun:
+            note_time(judge_seconds(file.statement.method, len(bench.log)), progress)
         found = bench.try_attacks(published, names, seed, rerun=rerun, also=others)
         progress.start("exposure")
         open_to_all = bench.exposure_of(published)

@@ -84,12 +84,13 @@ def check(
         refuse_standard_output,
         release_statement,
     )
-    from querycloak.cli.inputs import check_outputs, open_bench, read_for_judging
+    from querycloak.cli.inputs import check_outputs, note_time, open_bench, read_for_judging
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import print_check
     from querycloak.errors import UserError
     from querycloak.evaluation.assess import Assessor
     from querycloak.evaluation.check import check_release
+    from querycloak.evaluation.estimates import judge_seconds
     from querycloak.releases.signing import read_public_key
     from querycloak.releases.statement_file import statement_path
     from querycloak.report.check_page import write_check_page
@@ -111,6 +112,7 @@ def check(
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping, learn=learn)
         published = read_for_judging(release, truth, bench.log)
         bench = bench.for_release(published)
+        note_time(judge_seconds(file.statement.method, len(bench.log)), progress)
         found = check_release(
             Assessor(bench, seed, progress),
             published,

@@ -49,7 +49,7 @@ class _Later(ModuleType):
     makes that one load.
     """
 
-    __spec__ = None  # type: ignore[assignment]
+    __spec__ = None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__path__":

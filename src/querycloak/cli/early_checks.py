@@ -150,9 +150,7 @@ def check_tasks_possible(file: StatementFile, tasks: Sequence[str], truth: Path 
                 f"{task} out of --for, or take a method that publishes logs."
             )
         if task == "profiles" and truth is None and _has_people(file):
-            raise UserError(
-                "profiles compares people before and after: add --truth FILE, or leave it out of --for."
-            )
+            raise UserError("profiles compares people before and after: add --truth FILE, or leave it out of --for.")
 
 
 def _has_people(file: StatementFile) -> bool:
@@ -164,9 +162,7 @@ def check_folder(output: Path) -> None:
     from querycloak.logs.atomic import is_standard_output
 
     if is_standard_output(output):
-        raise UserError(
-            f"--output {output}: several files are written, so name a folder; `--json` prints results."
-        )
+        raise UserError(f"--output {output}: several files are written, so name a folder; `--json` prints results.")
     if output.exists() and not output.is_dir():
         raise UserError(f"{output} is not a directory and cannot be made one; choose another.")
 
