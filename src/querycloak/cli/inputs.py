@@ -20,6 +20,7 @@ __all__ = [
     "announce_input",
     "check_outputs",
     "digest_of_files",
+    "note_time",
     "open_bench",
     "open_log",
     "parse_grid",
@@ -69,6 +70,14 @@ def open_log(path: Path, options: ReadOptions, progress: Progress) -> QueryLog:
     for kind, count in log.problems.items():
         progress.note(f"{path}: {count:,} {kind}")
     return log
+
+
+def note_time(seconds: float | None, progress: Progress) -> None:
+    """Say how long the work takes, where that is known and worth a line."""
+    from querycloak.evaluation.estimates import LEAST_SHOWN, in_words
+
+    if seconds is not None and seconds >= LEAST_SHOWN:
+        progress.note(f"This takes {in_words(seconds)} if this machine has nothing else to do.")
 
 
 def open_bench(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
 
 from querycloak.errors import ParameterError, UnknownNameError
+from querycloak.names import match_name
 from querycloak.tasks.task import TASKS
 
 if TYPE_CHECKING:
@@ -78,7 +79,10 @@ LIMITS: Final = Limits()
 
 def check_tasks(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the tasks named, or refuse an unknown one with the nearest."""
+    found = []
     for name in names:
-        if name not in TASKS:
+        meant = match_name(name, TASKS)
+        if meant is None:
             raise UnknownNameError.of("task", name, TASKS)
-    return names
+        found.append(meant)
+    return tuple(dict.fromkeys(found))

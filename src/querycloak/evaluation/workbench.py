@@ -251,8 +251,9 @@ class Workbench:
         missing: dict[str, str],
         nothing: dict[str, str],
     ) -> list[Any]:
+        names = None if names is None else [catalog.find(name).name for name in names]
         for name in names or ():
-            if release.kind not in catalog.find(name).kinds:
+            if release.kind not in catalog[name].kinds:
                 raise ParameterError(f"The {what} {name!r} does not fit a release of {release.statement.method}.")
         chosen = [c for c in catalog.values() if release.kind in c.kinds and (names is None or c.name in names)]
         wanted = {need for check in chosen for need in check.needs}
