@@ -16,7 +16,7 @@ from querycloak.logs.form import Column, Role
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["ROLES", "assign", "by_position", "guess", "is_header", "session_hint", "shown_name"]
+__all__ = ["NEVER_GUESSED", "ROLES", "assign", "by_position", "guess", "is_header", "session_hint", "shown_name"]
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
