@@ -19,7 +19,7 @@ import typer.main
 from querycloak.catalog import METHODS, STREAM_METHODS, describe_settings, method
 from querycloak.cli import completion
 from querycloak.cli.command import EXIT_CODES, Command, options_from, path_of
-from querycloak.errors import ParameterError, UnknownNameError, UserError
+from querycloak.errors import UnknownNameError, UserError
 from querycloak.names import match_name
 from querycloak.settings import from_text as convert
 
