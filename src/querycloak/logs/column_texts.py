@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from querycloak.errors import OutputError
+from querycloak.logs.problems import LONGEST_LINE
 from querycloak.logs.query_log import MISSING_TIME, NO_CODE
 from querycloak.logs.times import SECOND, format_times
 
@@ -13,10 +15,24 @@ if TYPE_CHECKING:
     from querycloak.logs.form import Column, LogForm
     from querycloak.logs.query_log import Codes, QueryLog
 
-__all__ = ["ROWS", "role_codes", "text_column", "typed_column"]
+__all__ = ["ROWS", "joined_lines", "role_codes", "text_column", "typed_column"]
 
 ROWS: Final = 500_000
 """rows turned into text at once"""
+
+
+def joined_lines(lines: pl.Series, between: str, path: object) -> bytes:
+    """Return lines as one text; a line that is longer than readers take is refused: nobody could read the file again.
+
+    What is between two lines may be read as part of one: it counts.
+    """
+    longest = lines.str.len_bytes().max()
+    if isinstance(longest, int) and longest + len(between) > LONGEST_LINE:
+        raise OutputError(
+            f"{path}: a row of more than {LONGEST_LINE:,} bytes, which is more than readers of text take; "
+            "write Parquet instead."
+        )
+    return str(lines.str.join(between).item()).encode()
 
 
 def role_codes(log: QueryLog, role: str) -> tuple[Codes, pl.Series] | None:

@@ -115,7 +115,7 @@ def _blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[bytes]:
     if array:
         yield b"["
     first = True
-    for block in json_blocks(log, form) if form.format in JSON else table_blocks(log, form, path):
+    for block in json_blocks(log, form, path) if form.format in JSON else table_blocks(log, form, path):
         if block:
             yield (end if array else b"") if first else record_end(form).encode()
             yield block
