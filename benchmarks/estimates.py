@@ -30,12 +30,13 @@ class Told:
     """Prints finished runs."""
 
     def start(self, step, total=None):
-        pass
+        """Say nothing."""
 
     def advance(self, units=1):
-        pass
+        """Say nothing."""
 
     def note(self, text):
+        """Print a finished run."""
         print(text, file=sys.stderr, flush=True)
 
 
