@@ -22,6 +22,7 @@ from mutation.laststep_faults import LAST_STEP
 from mutation.learning_faults import LEARNING
 from mutation.linking_faults import LINKING
 from mutation.measure_faults import MEASURES
+from mutation.output_faults import OUTPUTS
 from mutation.outside_budget_faults import OUTSIDE_BUDGET
 from mutation.paper_faults import PAPERS
 from mutation.phrase_faults import PHRASES
@@ -535,6 +536,7 @@ FAULTS: list[Fault] = [
     *POLICY,
     *SEMANTIC_DP,
     *AUDIT,
+    *OUTPUTS,
     *OUTSIDE_BUDGET,
     *PAPERS,
     *STUDIO,
