@@ -21,6 +21,30 @@ def test_a_seeded_stream_is_the_same_on_every_machine():
     assert Randomness(7).integers(1000, 6).tolist() == [637, 432, 953, 709, 51, 367]
 
 
+def test_a_key_repeats_from_any_position_and_its_parts_differ():
+    key = bytes(range(32))
+    whole = Randomness(key=key).words(20_000)
+    again = Randomness(key=key)
+    np.testing.assert_array_equal(np.concatenate([again.words(n) for n in (0, 1, 4095, 1, 9000, 6903)]), whole)
+    assert again.position == 20_000
+    again.wind_to(5000)
+    np.testing.assert_array_equal(again.words(10), whole[5000:5010])
+    assert len(np.unique(whole)) == len(whole)
+    others = [Randomness(key=key).child("x"), Randomness(key=key).child("y"), Randomness(key=key[::-1])]
+    assert len({tuple(r.words(4).tolist()) for r in others} | {tuple(whole[:4].tolist())}) == 4
+    assert Randomness(key=key).repeats
+    assert not Randomness().repeats
+    assert "key" in Randomness(key=key).child("x").describe()
+    # Written down once: SHAKE-256 of key, path and block. A change here breaks runs that are under way.
+    assert whole[:2].tolist() == [12372522459378903020, 250337823795725704]
+
+
+@pytest.mark.parametrize("wrong", [{"key": b"short"}, {"seed": 1, "key": bytes(32)}])
+def test_a_key_has_its_length_and_goes_without_a_seed(wrong):
+    with pytest.raises(ValueError):
+        Randomness(**wrong)
+
+
 def test_the_operating_system_does_not_repeat():
     assert (Randomness().words(8) != Randomness().words(8)).any()
 

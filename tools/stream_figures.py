@@ -4,7 +4,9 @@ A generated log over a directory-like tree of depth 13 goes through the stream m
 measured: `grid` for every k and depth; `hold` for every depth at k = 3, with records held back or not, over a tree so
 small that a category has as many records as one of AOL's; `edges` is the distance in edges per query, next to both of
 its denominators, and the delay, at k = 3 over both trees, without attacks; `trees` is for a log without categories,
-whose queries are mapped to WordNet or to the topics: how they are shared between top-level categories, and what leaves.
+whose queries are mapped to WordNet or to the topics: how they are shared between top-level categories, and what leaves;
+`timing` is the attacker who watches when ids leave, next to the others, with the paper's settings and with the
+defaults, on a log of 2,000 users who repeat themselves.
 """
 
 from __future__ import annotations
@@ -37,11 +39,11 @@ DELAYS = [name for name in LOWER if "delay" in name]
 HEAD = "left | simple | full | activity | EMD share | delay | bag | waiting |"
 
 
-def directory_log(records: int, categories: int = 20_000, seed: int = 1) -> QueryLog:
+def directory_log(records: int, categories: int = 20_000, seed: int = 1, users: int | None = None) -> QueryLog:
     """Generate a log with categories in a directory-like tree, in the order of time."""
     random = Randomness(seed=seed)
     tree = generate_directory_tree(load_wordnet(), random.child("tree"), depth=13, categories=categories)
-    settings = Generate(users=records // 44, queries=records, clicks=False, categories=True, order="time")
+    settings = Generate(users=users or records // 44, queries=records, clicks=False, categories=True, order="time")
     log = generate(settings, tree, random.child("log")).log
     depth = [path.count("/") for path in (log.categories.to_list() if log.categories is not None else [])]
     print(f"{log!r}, {len(depth):,} distinct categories, depth to {max(depth)}")
@@ -153,8 +155,34 @@ def trees(records: int) -> None:
             print(f"| {' | '.join(cells)} |", flush=True)
 
 
+def timing(records: int) -> None:
+    """Print a line per k, as in the paper and by default: what the attackers get right, and what it costs."""
+    bench = Workbench(directory_log(records, users=2000))
+    head = "texts | k | 1/k | timing | its surest fifth | of records | simple | full | activity | EMD share | left"
+    print(f"| {head} | delay p50 | p99 | longest |\n" + "|---" * 14 + "|", flush=True)
+    for as_in_paper in (True, False):
+        for k in (3, 10, 30):
+            release = bench.anonymize("self-adjusting", seed=1, as_in_paper=as_in_paper, k=k)
+            watched, *linked = bench.attack(release, ["stream-timing", "stream-linkage"], seed=2)[::-1]
+            moved = {s.measure: s.value for s in bench.measure(release, ["category-emd"])}
+            flow = release.statement.figures
+            cells = [
+                "as they are" if as_in_paper else "what k share",
+                str(k),
+                f"{1 / k:.1%}",
+                f"{watched.rate:.1%} ≤ {watched.high:.1%}",
+                f"{watched.details['the surest fifth']:.1%}",
+                f"{watched.details['records with a text published often']:.0%}",
+                *(f"{attack.rate:.1%} ≤ {attack.high:.1%}" for attack in linked[::-1]),
+                f"{moved['category EMD, share of the largest']:.1%}",
+                f"{len(release.log) / len(bench.log):.1%}",
+                *(f"{flow[name]:,.0f}" for name in ("delay p50", "delay p99", "longest delay")),
+            ]
+            print(f"| {' | '.join(cells)} |", flush=True)
+
+
 if __name__ == "__main__":
-    chosen = [word for word in sys.argv[1:] if not word.isdigit()] or ["grid", "hold", "edges", "trees"]
+    chosen = [word for word in sys.argv[1:] if not word.isdigit()] or ["grid", "hold", "edges", "trees", "timing"]
     size = next((int(word) for word in sys.argv[1:] if word.isdigit()), 300_000)
     for name in chosen:
-        {"grid": grid, "hold": hold, "edges": edges, "trees": trees}[name](size)
+        {"grid": grid, "hold": hold, "edges": edges, "trees": trees, "timing": timing}[name](size)

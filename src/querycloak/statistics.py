@@ -10,6 +10,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from querycloak.distributions import beta_quantile
+from querycloak.distributions import normal_quantile as _normal_quantile
+
 __all__ = ["CONFIDENCE", "at_least", "at_most", "normal_quantile", "wilson"]
 
 
@@ -18,9 +21,7 @@ CONFIDENCE: Final = 0.95
 
 def normal_quantile() -> float:
     """Return how many standard errors the interval reaches to each side: 1.96."""
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + CONFIDENCE) / 2))
+    return _normal_quantile((1 + CONFIDENCE) / 2)
 
 
 def wilson(rate: float, targets: float) -> tuple[float, float]:
@@ -48,9 +49,7 @@ def at_least(successes: int, trials: int, error: float) -> float:
     >>> round(at_least(100, 100, 0.001), 3), at_least(0, 100, 0.001)
     (0.933, 0.0)
     """
-    from scipy.special import betaincinv
-
-    return float(betaincinv(successes, trials - successes + 1, error)) if successes else 0.0
+    return beta_quantile(error, float(successes), float(trials - successes + 1)) if successes else 0.0
 
 
 def at_most(successes: int, trials: int, error: float) -> float:

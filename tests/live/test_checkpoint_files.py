@@ -47,6 +47,7 @@ def started(tmp_path_factory):
     patch.setattr(runner, "PIECE", 10_000)
     run_stream(run)
     whole = run.output.read_bytes()
+    (run.checkpoint / "finished").unlink()
     save, done = runner.Checkpoint.save, []
 
     def dying(self, saved):
@@ -67,6 +68,7 @@ def go_on(started, state):
     """Continue the run from this state; None = refused."""
     run, _, output, _ = started
     run.checkpoint.mkdir(exist_ok=True)
+    run.checkpoint.joinpath("finished").unlink(missing_ok=True)
     run.checkpoint.joinpath("state").write_bytes(state)
     run.checkpoint.joinpath("state").chmod(0o600)
     run.output.write_bytes(output)
@@ -222,7 +224,8 @@ def test_a_link_is_not_followed(started, tmp_path):
     (tmp_path / "elsewhere").write_bytes(started[1])
     run = started[0]
     run.checkpoint.mkdir(exist_ok=True)
-    (run.checkpoint / "state").unlink(missing_ok=True)
+    for name in ("state", "finished"):
+        (run.checkpoint / name).unlink(missing_ok=True)
     (run.checkpoint / "state").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="cannot be opened"):
         run_stream(run)

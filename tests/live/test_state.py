@@ -73,8 +73,9 @@ def unbroken(run, folder):
 def test_killed_twenty_times_at_random_moments(run, tmp_path, seeded):
     """Twenty runs, each killed at random moments and started again until it ends.
 
-    With a seed the output is that of the unbroken run, byte for byte; without, draws after a checkpoint differ, and it
-    is compared as bags: every query out once or dropped, no user more often than it asked.
+    With a seed the output is that of the unbroken run, byte for byte; without, it is compared as bags: every query out
+    once or dropped, no user more often than it asked. Either way nothing that anybody could have read is taken back:
+    what was in the output when it was killed is the beginning of what it holds at the end.
     """
     run = run if seeded else replace(run, seed=None)
     unbroken(run, tmp_path)  # kernels are compiled
@@ -83,15 +84,23 @@ def test_killed_twenty_times_at_random_moments(run, tmp_path, seeded):
     table = rows(30_000, users=300)
     asked = Counter(row[0] for row in table)
     for _ in range(20):
-        for path in (run.output, run.truth, run.output.with_name("release.statement.json")):
+        for path in (
+            run.output,
+            run.truth,
+            run.output.with_name("release.statement.json"),
+            run.checkpoint / "finished",
+        ):
             path.unlink(missing_ok=True)
+        read = []
         for attempt in range(30):
             went_on += attempt > 0 and (run.checkpoint / "state").exists()
             if attempt == 29 or in_a_process_of_its_own(run, random.uniform(0, 1.5 * length)):
                 break
             kills += 1
+            read.append(run.output.read_bytes() if run.output.exists() else b"")
         run_stream(run) if attempt == 29 else None
-        assert not run.checkpoint.exists()
+        assert [path.name for path in run.checkpoint.iterdir()] == ["finished"]
+        assert all(run.output.read_bytes().startswith(seen) for seen in read)
         out = read_back(run.output.read_bytes(), "tsv")
         queries = [row[1] for row in out]
         assert len(set(queries)) == len(queries)
@@ -139,7 +148,7 @@ def test_goes_on_where_it_was_in_every_form(run, tmp_path, monkeypatch, kind):
         file.write(b"what was written after the checkpoint")
     run_stream(run)
     assert run.output.read_bytes() == (tmp_path / "whole").read_bytes()
-    assert not run.checkpoint.exists()
+    assert [path.name for path in run.checkpoint.iterdir()] == ["finished"]
 
 
 def test_a_checkpoint_of_another_run_is_refused(run, tmp_path, monkeypatch):
@@ -217,7 +226,74 @@ def test_other_files_in_the_directory_are_left_alone(run):
     run.checkpoint.mkdir()
     (run.checkpoint / "notes").write_text("mine")
     run_stream(run)
-    assert [p.name for p in run.checkpoint.iterdir()] == ["notes"]
+    assert sorted(p.name for p in run.checkpoint.iterdir()) == ["finished", "notes"]
+
+
+def test_without_a_seed_what_was_read_is_never_drawn_again(run, monkeypatch):
+    """Killed after a part of the output: the part was public, and stays as it was, to the byte."""
+    run = replace(run, seed=None)
+    for saves in (1, 3):
+        with monkeypatch.context() as patch:
+            stop_after(patch, saves)
+            with pytest.raises(RuntimeError):
+                run_stream(run)
+        key = run.checkpoint / "key"
+        assert stat.S_IMODE(key.stat().st_mode) == 0o600
+        read = run.output.read_bytes()
+        (run.checkpoint / "state").unlink() if saves == 1 else None  # killed before its first state
+        run_stream(run)
+        assert run.output.read_bytes().startswith(read)
+        assert not key.exists()
+        (run.checkpoint / "finished").unlink()
+    release = run.output.read_bytes()
+    run_stream(run)
+    assert run.output.read_bytes() != release, "another run has another key"
+    statement = json.loads(run.output.with_name("release.statement.json").read_text())["statement"]
+    assert statement["randomness"].startswith("a secret key of the operating system's random generator")
+
+
+def test_a_key_of_another_run_is_refused(run, monkeypatch):
+    run = replace(run, seed=None)
+    with monkeypatch.context() as patch:
+        stop_after(patch, 1)
+        with pytest.raises(RuntimeError):
+            run_stream(run)
+    (run.checkpoint / "state").unlink()
+    with pytest.raises(InputError, match="of another run: k was 5, now 6"):
+        run_stream(replace(run, settings=replace(run.settings, k=6)))
+    (run.checkpoint / "key").write_text("{}")
+    with pytest.raises(InputError, match="its key is damaged; remove it to begin again"):
+        run_stream(run)
+
+
+@pytest.mark.parametrize("seed", [7, None])
+def test_a_run_that_finished_is_not_drawn_again(run, seed):
+    run, notes = replace(run, seed=seed), []
+    run_stream(run)
+    release, about = run.output.read_bytes(), run.output.stat().st_mtime_ns
+
+    class Told:
+        def start(self, step, total=None):
+            pass
+
+        def advance(self, units=1):
+            pass
+
+        def note(self, text):
+            notes.append(text)
+
+    assert run_stream(run, progress=Told()) is None
+    assert notes == [f"{run.output}: this run is finished; nothing was changed."]
+    assert (run.output.read_bytes(), run.output.stat().st_mtime_ns) == (release, about)
+    with pytest.raises(InputError, match="of another run: k was 5, now 6"):
+        run_stream(replace(run, settings=replace(run.settings, k=6)))
+    with run.source.open("ab") as file:
+        file.write(b"more\n")
+    with pytest.raises(InputError, match="has changed since: use another folder"):
+        run_stream(run)
+    run.output.unlink()
+    with pytest.raises(OutputError, match="its output was changed; remove it to make another release"):
+        run_stream(run)
 
 
 def test_a_first_line_longer_than_the_pieces(run):

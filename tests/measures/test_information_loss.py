@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import information_loss as reference
 from samples import sample_log
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
 
 import querycloak as qc
 from querycloak.logs.query_log import QueryLog
-from querycloak.measures.clusters import Tree, partition_distance
+from querycloak.measures.clusters import Tree, _merges, partition_distance
 from querycloak.measures.information_loss import cuts_for, headline_cut
 
 
@@ -43,6 +45,27 @@ def test_every_cut_equals_the_reference_where_no_two_distances_are_equal(n, seed
         label = tree.cut(clusters)
         assert parts_of(label) == set(map(frozenset, reference.cut(merges, n, clusters)))
         assert all(min(np.flatnonzero(label == c)) == c for c in set(label.tolist()))
+
+
+def scipys_merges(d):
+    """Pairs of the lowest users of the clusters that SciPy merges, and the heights."""
+    steps = linkage(squareform(d, checks=False), method="ward")
+    lowest = list(range(len(d)))
+    pairs = []
+    for a, b in steps[:, :2].astype(int).tolist():
+        pairs.append(sorted((lowest[a], lowest[b])))
+        lowest.append(pairs[-1][0])
+    return pairs, steps[:, 2] ** 2
+
+
+@given(st.one_of(distances(), st.builds(untied, st.integers(2, 40), st.integers(0, 10**6))))
+def test_merges_are_scipys_also_where_distances_are_equal(d) -> None:
+    before = d.copy()
+    merged, height = _merges(d)
+    pairs, expected = scipys_merges(d)
+    assert merged.tolist() == pairs
+    assert height.tolist() == expected.tolist()
+    assert d.tolist() == before.tolist()
 
 
 @given(distances())

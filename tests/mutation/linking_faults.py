@@ -6,7 +6,30 @@ from mutation.fault import fault
 
 __all__ = ["LINKING"]
 
+STREAM_TIMING = "attacks/test_stream_timing.py"
+
 LINKING = [
+    fault(
+        "stream timing: the published id may be named",
+        "attacks/_stream_timing_kernels.py",
+        " or u == user[row[i]]",
+        "",
+        STREAM_TIMING,
+    ),
+    fault(
+        "stream timing: one sitting counts as often as it asks",
+        "attacks/_stream_timing_kernels.py",
+        "at - before < apart",
+        "at < before",
+        f"{STREAM_TIMING}::test_against_the_reference",
+    ),
+    fault(
+        "stream timing: the other times of a text are not seen",
+        "attacks/_stream_timing_kernels.py",
+        "(weight[u] if text_stamp[u] == text else 0.0)",
+        "0.0",
+        f"{STREAM_TIMING}::test_against_the_reference",
+    ),
     fault(
         "linking: ties are not shared",
         "attacks/similarity.py",

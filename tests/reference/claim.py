@@ -11,8 +11,8 @@ def likenesses(spaces, known, people):
     """dense[people, texts]: the sum of cosines."""
     total = 0.0
     for space in spaces:
-        texts = space.text_rows(np.arange(space.shown.rows)).toarray().astype(np.float64)
-        total = total + space.known_rows(known, people).toarray().astype(np.float64) @ texts.T
+        texts = space.text_rows(np.arange(space.shown.rows)).dense().astype(np.float64)
+        total = total + space.known_rows(known, people).dense().astype(np.float64) @ texts.T
     return total
 
 

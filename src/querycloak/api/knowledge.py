@@ -126,10 +126,12 @@ def generate(
 
 
 @checked
-def write_generated(generated: GeneratedLog, path: str | PathLike[str], *, truth: bool = False) -> list[Path]:
+def write_generated(
+    generated: GeneratedLog, path: str | PathLike[str], *, truth: bool = False, safe_csv: bool = True
+) -> list[Path]:
     """Write a generated log, its directory and, where asked, its truth; return the paths written.
 
-    The suffix of `path` says in which form, as for `write_log`.
+    The suffix of `path` says in which form, and `safe_csv` is for spreadsheets, as for `write_log`.
 
     >>> import tempfile
     >>> import querycloak as qc
@@ -140,4 +142,4 @@ def write_generated(generated: GeneratedLog, path: str | PathLike[str], *, truth
     """
     from querycloak.generator.write import write_generated as run
 
-    return run(generated, Path(path), truth=truth)
+    return run(generated, Path(path), truth=truth, safe_csv=safe_csv)

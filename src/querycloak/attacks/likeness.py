@@ -11,6 +11,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from querycloak.arrays.sparse import Sparse
     from querycloak.attacks.interval import Float64s
     from querycloak.attacks.vectors import Space
     from querycloak.logs.query_log import Codes, QueryLog
@@ -22,10 +23,10 @@ __all__ = ["Likeness", "share_of_top"]
 class Likeness:
     """What is known of some people, and some published texts, in the same spaces."""
 
-    known: list[Any]
-    """for each space, csr[people, width]"""
-    texts: list[Any]
-    """for each space, csr[texts that are compared, width]"""
+    known: list[Sparse]
+    """for each space, [people, width]"""
+    texts: list[Sparse]
+    """for each space, [texts that are compared, width]"""
     row: npt.NDArray[np.int64]
     """int64[published texts]: the row of each in `texts`; -1 = is not compared"""
     work: list[npt.NDArray[np.float32]]
@@ -45,10 +46,10 @@ class Likeness:
         out = np.zeros(len(texts))
         rows = self.row[texts]
         for known, shown, work in zip(self.known, self.texts, self.work, strict=True):
-            mine = slice(known.indptr[person], known.indptr[person + 1])
-            work[known.indices[mine]] = known.data[mine]
-            out += shown[rows] @ work
-            work[known.indices[mine]] = 0.0
+            mine = slice(known.start[person], known.start[person + 1])
+            work[known.column[mine]] = known.value[mine]
+            out += shown.dot_rows(rows, work)
+            work[known.column[mine]] = 0.0
         return out
 
 

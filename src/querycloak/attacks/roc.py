@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.statistics import wilson
+from querycloak.distributions import beta_quantile, binomial_quantile, root
+from querycloak.statistics import normal_quantile, wilson
 
 if TYPE_CHECKING:
     from querycloak.attacks.interval import Float64s, Interval
@@ -82,20 +83,17 @@ def _newcombe(seen: float, m: float, n: float) -> Interval:
     reaches to the area seen. It is to the area what Wilson's interval is to a rate: it stays between 0 and 1 and has a
     width where the area seen is 0 or 1, where DeLong's interval and a bootstrap have none.
     """
-    from scipy.optimize import brentq
-    from scipy.special import ndtri
-
     if m == 0 or n == 0:
         return 0.5, 0.0, 1.0
-    z = float(ndtri(0.975))
+    z = normal_quantile()
 
     def beyond(a: float) -> float:
         spread = 1 + ((m + n) / 2 - 1) * ((1 - a) / (2 - a) + a / (1 + a))
         return abs(a - seen) - z * math.sqrt(a * (1 - a) * spread / (m * n))
 
     tiny = 1e-9  # at 0 and 1 the standard error is 0, which is no end of the interval
-    low = 0.0 if seen <= tiny else float(brentq(beyond, 0.0, min(seen, 1 - tiny)))
-    high = 1.0 if seen >= 1 - tiny else float(brentq(beyond, max(seen, tiny), 1.0))
+    low = 0.0 if seen <= tiny else root(beyond, 0.0, min(seen, 1 - tiny))
+    high = 1.0 if seen >= 1 - tiny else root(beyond, max(seen, tiny), 1.0)
     return seen, low, high
 
 
@@ -136,9 +134,6 @@ def true_positives(inside: Float64s, outside: Float64s, false: float = 0.01, wor
     distribution (Hilgers 1991, "Distribution-free confidence bounds for ROC curves"): with fewer than 436 people
     outside no score is known to be exceeded by fewer than 1 % of all, and the interval begins at 0.
     """
-    from scipy.special import betaincinv
-    from scipy.stats import binom
-
     if len(inside) == 0 or len(outside) == 0:
         return false, 0.0, 1.0
     m, n = worth * len(inside), max(int(worth * len(outside)), 1)
@@ -146,8 +141,8 @@ def true_positives(inside: Float64s, outside: Float64s, false: float = 0.01, wor
     rate = roc.at(false)
     each = 0.05 / 4  # two ends, two uncertainties
     # The k-th highest score outside is exceeded by at most a share `false` of all where Binomial(n, false) >= k:
-    strict = int(binom.ppf(each, n, false))  # the highest k for which that is as good as certain
+    strict = binomial_quantile(each, n, false)  # the highest k for which that is as good as certain
     least = roc.at((strict - 1) / n) * m if strict > 0 else 0.0
-    low = 0.0 if least == 0 else float(betaincinv(least, m - least + 1, each))
+    low = 0.0 if least == 0 else beta_quantile(each, least, m - least + 1)
     by_people, by_threshold = wilson(rate, m)[1] - rate, roc.at(wilson(false, n)[1]) - rate
     return rate, low, min(rate + math.hypot(by_people, by_threshold), 1.0)

@@ -6,7 +6,7 @@ Published logs with the same rows are scored once, so that they tie exactly: a g
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Final, Self, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,6 +19,7 @@ from querycloak.releases.classes import distinct_logs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from querycloak.arrays.sparse import Sparse
     from querycloak.attacks.published_ids import PublishedIds
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import Codes, QueryLog
@@ -77,7 +78,7 @@ class Similarity:
         log_of, one = distinct_logs(release.log)
         shown = _renumbered(release.log, one)
         blocks = [range(a, min(a + LOGS_AT_ONCE, len(one))) for a in range(0, len(one), LOGS_AT_ONCE)]
-        published = [[_weighted(s.published_rows(shown, b.start, b.stop).T.tocsr()) for b in blocks] for s in spaces]
+        published = [[_weighted(s.published_rows(shown, b.start, b.stop).transposed()) for b in blocks] for s in spaces]
         made = cls(spaces, published, len(one), LOGS_AT_ONCE, log_of)
         _LAST.clear()
         _LAST[release] = (log.queries, concepts, made)
@@ -121,10 +122,9 @@ class Similarity:
         return scores[:, self.log_of]
 
 
-def _weighted(matrix: Any) -> Weighted:
-    """Take the arrays of a csr matrix."""
-    start, value = (a.astype(np.int32, copy=False) for a in (matrix.indptr, matrix.indices))
-    return Weighted(start, value, matrix.data)
+def _weighted(matrix: Sparse) -> Weighted:
+    """Take the arrays of a matrix."""
+    return Weighted(matrix.start.astype(np.int32), matrix.column, matrix.value)
 
 
 def chance_of_best(scores: Float64s, owner: PublishedIds) -> Float64s:

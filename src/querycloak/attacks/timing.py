@@ -23,17 +23,17 @@ published log is the person's own: 1/k where the statement promises groups of k,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.special import gammaln
 
+from querycloak.arrays.sparse import Sparse
 from querycloak.attacks.interval import link_result
 from querycloak.attacks.result import CannotAttackError, NothingToAttackError
 from querycloak.attacks.similarity import chance_of_best
 from querycloak.attacks.targets import find_targets
+from querycloak.distributions import log_factorials
 from querycloak.logs.query_log import MISSING_TIME
 from querycloak.progress import QUIET, Progress
 from querycloak.releases.classes import distinct_logs
@@ -101,8 +101,8 @@ class Activity:
     """float64[targets, grains], known searches"""
     last: Int64s
     """int64[targets], the last known grain, -1 = nothing is known"""
-    published: Any
-    """csr[distinct logs, grains], rows"""
+    published: Sparse
+    """[distinct logs, grains], rows"""
     log_of: Int64s
     """int64[published ids], the distinct log of each"""
     everybody: Float64s
@@ -126,12 +126,12 @@ class Activity:
         of_person = _table(ours.user, code[: len(ours)], (len(known.users), len(begins)))
         of_id = _table(theirs.user, code[len(ours) :], (len(published.users), len(begins)))
         log_of, one = distinct_logs(published)
-        counts = of_person[people].toarray()
+        counts = of_person.take(people).dense()
         numbers = np.arange(1, len(begins) + 1)
         last = np.max((counts > 0) * numbers, axis=1, initial=0) - 1
         slot = {"week": begins * 0, "day": begins // DAY % 7, "hour": begins // HOUR % (7 * 24)}[grain]
         everybody = np.bincount(code[len(ours) :], minlength=len(begins)).astype(np.float64)
-        return cls(counts, last, of_id[one], log_of, everybody, slot, rate)
+        return cls(counts, last, of_id.take(one), log_of, everybody, slot, rate)
 
     def blocks(self, own: float) -> Iterator[tuple[slice, Float64s]]:
         """Yield the scores of a few targets at a time: their slice, and float64[them, published ids]."""
@@ -153,25 +153,24 @@ class Activity:
         sharp = 1 + 2 * own
         likelier = sharp * np.log(np.maximum(expected, LEAST)) - np.log(np.maximum(share, LEAST))
         habits = np.where(grain > last[:, None], TRUST * self._habits(known), 0.0)
-        out = (self.published @ np.where(before, likelier, habits).T).T
-        rows = (self.published @ before.T.astype(np.float64)).T  # N, float64[targets, distinct logs]
+        out = self.published.times_dense(np.where(before, likelier, habits).T).T
+        rows = self.published.times_dense(before.T.astype(np.float64)).T  # N, float64[targets, distinct logs]
         out += rows - rows * np.log(np.maximum(rows, 1.0)) - sharp * expected.sum(axis=1, keepdims=True)
-        out -= (sharp - 1) * (self._factorials() @ before.T.astype(np.float64)).T
+        out -= (sharp - 1) * self._factorials().times_dense(before.T.astype(np.float64)).T
         return np.asarray(out + self._in_last(known, last, own), dtype=np.float64)
 
-    def _factorials(self) -> Any:
-        """csr[distinct logs, grains]: log of the factorial of each number of rows."""
-        rows = self.published
-        return csr_array((gammaln(rows.data + 1.0), rows.indices, rows.indptr), rows.shape)
+    def _factorials(self) -> Sparse:
+        """Return the log of the factorial of each number of rows, [distinct logs, grains]."""
+        return self.published._replace(value=log_factorials(self.published.value))
 
     def _in_last(self, known: Float64s, last: Int64s, own: float) -> Float64s:
         """float64[targets, distinct logs]: what the last known grain tells."""
         if known.shape[1] == 0:
-            return np.zeros((len(last), self.published.shape[0]))
-        rows = self.published.tocsc()[:, np.maximum(last, 0)].toarray().T
+            return np.zeros((len(last), self.published.rows))
+        rows = self.published.transposed().take(np.maximum(last, 0)).dense()
         least = np.maximum(np.rint(self.rate * known[np.arange(len(last)), np.maximum(last, 0)]), 1.0)
         enough = rows >= least[:, None]
-        ids = np.bincount(self.log_of, minlength=self.published.shape[0])
+        ids = np.bincount(self.log_of, minlength=self.published.rows)
         tail = (enough @ ids / max(len(self.log_of), 1))[:, None]
         ratio = np.log(own * (SURE * enough / np.maximum(tail, LEAST) + 1 - SURE) + 1 - own)
         return np.where((tail > 0) & (last[:, None] >= 0), ratio, 0.0)
@@ -188,6 +187,6 @@ class Activity:
         return np.asarray(np.log(habit / usual)[:, self.slot], dtype=np.float64)
 
 
-def _table(user: Codes, grain: Int64s, shape: tuple[int, int]) -> Any:
-    """csr[users, grains]: how many rows each user has in each grain."""
-    return csr_array((np.ones(len(user)), (user, grain)), shape=shape)
+def _table(user: Codes, grain: Int64s, shape: tuple[int, int]) -> Sparse:
+    """Count the rows that each user has in each grain, [users, grains]."""
+    return Sparse.of(user, grain, np.ones(len(user)), shape)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.ragged import Ragged
+from querycloak.arrays.sparse import Sparse
 from querycloak.attacks.grams import code_grams
 from querycloak.attacks.matching import code_words
 
@@ -48,55 +49,47 @@ class Space:
     idf: Float64s
     """float64[width]"""
 
-    def known_rows(self, known: QueryLog, people: Codes) -> Any:
-        """Return csr[people, width]: what is known of each person, one count for each query event."""
+    def known_rows(self, known: QueryLog, people: Codes) -> Sparse:
+        """Return [people, width]: what is known of each person, one count for each query event."""
         index = np.full(len(known.users), -1, dtype=np.int64)
         index[people] = np.arange(len(people))
         rows = np.flatnonzero(known.event)
         rows = rows[index[known.user[rows]] >= 0]
         return self._weigh(_counts(index[known.user[rows]], known.query[rows], len(people), self.asked, self.width))
 
-    def published_rows(self, published: QueryLog, first: int, end: int) -> Any:
-        """Return csr[end - first, width]: the logs of the published users first .. end - 1."""
+    def published_rows(self, published: QueryLog, first: int, end: int) -> Sparse:
+        """Return [end - first, width]: the logs of the published users first .. end - 1."""
         rows = np.flatnonzero((published.user >= first) & (published.user < end))
         owner = published.user[rows] - first
         return self._weigh(_counts(owner, published.query[rows], end - first, self.shown, self.width))
 
-    def text_rows(self, texts: npt.NDArray[np.integer[Any]]) -> Any:
-        """Return csr[texts, width]: single published texts, by their codes."""
+    def text_rows(self, texts: npt.NDArray[np.integer[Any]]) -> Sparse:
+        """Return [texts, width]: single published texts, by their codes."""
         return self._weigh(_counts(np.arange(len(texts)), texts, len(texts), self.shown, self.width))
 
-    def _weigh(self, counts: Any) -> Any:
-        """Turn counts into TF-IDF with rows of length 1, in place; an empty row stays empty."""
-        owner = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-        weight = self.idf[counts.indices] * (1.0 + np.log(counts.data))
-        length = np.sqrt(np.bincount(owner, weights=weight**2, minlength=counts.shape[0]))
-        counts.data = (weight / length[owner]).astype(np.float32)  # half the memory; a score needs no more digits
-        return counts
+    def _weigh(self, counts: Sparse) -> Sparse:
+        """Turn counts into TF-IDF with rows of length 1; an empty row stays empty."""
+        owner = counts.owner
+        weight = self.idf[counts.column] * (1.0 + np.log(counts.value))
+        length = np.sqrt(np.bincount(owner, weights=weight**2, minlength=counts.rows))
+        # half the memory; a score needs no more digits
+        return counts._replace(value=(weight / length[owner]).astype(np.float32))
 
 
-def _counts(owner: npt.NDArray[Any], item: npt.NDArray[Any], rows: int, features: Ragged, width: int) -> Any:
-    """Count the features of the items of each owner, csr[rows, width]; a product, since sorting takes longer.
+def _counts(owner: npt.NDArray[Any], item: npt.NDArray[Any], rows: int, features: Ragged, width: int) -> Sparse:
+    """Count the features of the items of each owner, [rows, width]; a product, since sorting takes longer.
 
     Features are laid out for the items that occur: those of all texts of a large log would take gigabytes.
     """
-    from scipy.sparse import coo_array
-
     items, code = np.unique(item, return_inverse=True)
-    once = np.ones(len(item), dtype=np.float32)  # whole numbers, exact below 2^24
-    has = coo_array((once, (owner, code)), shape=(rows, len(items))).tocsr()
-    return has @ _matrix(features.take(items), width)
+    has = Sparse.of(owner, code, np.ones(len(item), dtype=np.float32), (rows, len(items)))
+    return has.times(_matrix(features.take(items), width))
 
 
-def _matrix(features: Ragged, width: int) -> Any:
-    """Return csr[texts, width]: how often each text has each feature."""
-    from scipy.sparse import csr_array
-
-    once = np.ones(len(features.values), dtype=np.float32)
-    start, values = features.start.copy(), features.values.astype(np.int32)  # joining repeats writes into both
-    out = csr_array((once, values, start), shape=(features.rows, width))
-    out.sum_duplicates()
-    return out
+def _matrix(features: Ragged, width: int) -> Sparse:
+    """Return how often each text has each feature, [texts, width]."""
+    once = np.ones(len(features.values), dtype=np.float32)  # whole numbers, exact below 2^24
+    return Sparse.of(features.owner, features.values, once, (features.rows, width))
 
 
 def text_spaces(log: QueryLog, release: Release) -> list[Space]:
@@ -136,7 +129,7 @@ def _idf(shown: Ragged, width: int, published: QueryLog) -> Float64s:
     for first in range(0, users, LOGS_AT_ONCE):
         rows = np.flatnonzero((published.user >= first) & (published.user < first + LOGS_AT_ONCE))
         counts = _counts(published.user[rows] - first, published.query[rows], LOGS_AT_ONCE, shown, width)
-        spread += np.bincount(counts.indices, minlength=width)
+        spread += np.bincount(counts.column, minlength=width)
     return np.log(1.0 + max(users, 1) / np.maximum(spread, 1))
 
 

@@ -118,6 +118,12 @@ ATTACKS: Final = Catalog(
             "stream_engines",
         ),
         _attack(
+            "stream-timing",
+            "linkability",
+            "names the id that leaves soon after each time at which a text was asked, for texts published often",
+            ("stream",),
+        ),
+        _attack(
             "intersection",
             "linkability",
             "intersects the people under whom a text of one person is published here and in other releases",

@@ -25,6 +25,7 @@ from querycloak.cli import (
     stream,
     verify,
 )
+from querycloak.cli.say import say
 from querycloak.cli.setting_options import AuditCommand, CompareCommand, GenerateCommand, MethodCommand, StreamCommand
 
 __all__ = ["app"]
@@ -41,7 +42,7 @@ app = typer.Typer(
 
 def _version(show: bool) -> None:
     if show:
-        typer.echo(f"querycloak {__version__}")
+        say(f"querycloak {__version__}")
         raise typer.Exit
 
 

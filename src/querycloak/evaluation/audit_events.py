@@ -183,10 +183,8 @@ def _promise(k: npt.NDArray[np.int64], n: int, m: npt.NDArray[np.int64], o: int,
     Where that is nothing, a number below 0 that grows with the difference of the rates in standard errors: among bounds
     of nothing, those of events that nearly always happen would be the largest.
     """
-    from scipy.special import betaincinv
-
-    low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, _RANKING_ERROR), 0.0) - delta
-    high = np.where(m < o, 1.0 - betaincinv(np.maximum(o - m, 1), m + 1, _RANKING_ERROR), 1.0)
+    low = np.array([at_least(hits, n, _RANKING_ERROR) for hits in k.tolist()]) - delta
+    high = np.array([at_most(hits, o, _RANKING_ERROR) for hits in m.tolist()])
     shown = np.where(low > 0, np.log(np.maximum(low, 1e-9) / high), -1.0)
     p, q = k / n, m / o
     deviation = np.sqrt((p * (1 - p) + 1 / n) / n + (q * (1 - q) + 1 / o) / o)

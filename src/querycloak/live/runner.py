@@ -56,7 +56,9 @@ def run_stream(
     progress: Progress = QUIET,
     taxonomy: Callable[[], Taxonomy] = load_wordnet,
 ) -> Summary | None:
-    """Run until the input ends or the user stops it; None where the reader of the output went away, or nothing came.
+    """Run until the input ends or the user stops it; return what it came to.
+
+    None where the reader of the output went away, nothing came, or the run of this checkpoint is finished already.
 
     A bad line that ends the run is raised after what came before it has left, and the statement is written.
     `classifier` finds the category of queries that come without, `taxonomy` knows their labels; they are not saved,
@@ -66,9 +68,14 @@ def run_stream(
         raise ParameterError("A checkpoint needs --input FILE and --output FILE: a pipe cannot be wound back.")
     if run.checkpoint is not None and run.checkpoint.exists() and not run.checkpoint.is_dir():
         raise ParameterError.of("--checkpoint", "a directory, there or to be made", str(run.checkpoint))
+    if run.options.unescape:
+        raise ParameterError("A stream passes its lines on as they come: --unescape is for logs that are read whole.")
     with ExitStack() as stack:
         raw = stack.enter_context(reading(run.source))
         stack.enter_context(_alone(run))
+        if _is_finished(run):
+            progress.note(f"{run.output}: this run is finished; nothing was changed.")
+            return None
         asked = stack.enter_context(stopping())
         piece = PIECE if run.checkpoint is None else min(PIECE, max(SAMPLE, LINE * run.checkpoint_records))
         try:
@@ -82,14 +89,14 @@ def run_stream(
             last = session.go(asked)
         except BrokenPipeError:
             return None
-        summary = sum_up(run, session.converter, session.seconds, finished=last.ended)
+        summary = sum_up(run, session.converter, session.random, session.seconds, finished=last.ended)
         session.sink.close()
         write_statement(run, session.converter, summary.statement, session.sink.digest())
         write_stats(run, summary)
         if last.batch.problem is not None:
             raise last.batch.problem
         if last.ended and session.checkpoint is not None:
-            session.checkpoint.remove()
+            session.checkpoint.finish(run.must_agree(), session.read, session.sink.size)
         stopped_by = 0 if last.ended else asked[0]
         if session.feed.is_live and stopped_by != signal.SIGINT:
             stopped_by = 0  # a live stream has no other end: a service that is stopped has not failed
@@ -99,6 +106,15 @@ def run_stream(
 def _can_wind(path: Path | None) -> bool:
     """Tell whether it is an ordinary file, or will be."""
     return path is not None and not is_pipe(path) and (path.is_file() or not path.exists())
+
+
+def _is_finished(run: Run) -> bool:
+    """Tell whether the run of this checkpoint has ended."""
+    if run.checkpoint is None:
+        return False
+    assert run.source is not None
+    assert run.output is not None
+    return Checkpoint(run.checkpoint).is_finished(run.must_agree(), run.source, run.output)
 
 
 @contextmanager
@@ -132,6 +148,9 @@ class _Session:
         self.checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint)
         saved = None if self.checkpoint is None else self.checkpoint.load(run.must_agree(), self.source)
         self.begin = None if saved is None else saved.position
+        keyed = self.checkpoint if run.seed is None else None
+        key = None if keyed is None else keyed.key(run.must_agree())
+        self.random = Randomness(run.seed, key=key)
         self._writing: Future[None] | None = None
         if saved is None or self.checkpoint is None:
             first = feed.first_lines()
@@ -172,8 +191,8 @@ class _Session:
         run, wrapping = self.run, self._wrapping(sample)
         layout = find_layout(Decoder(wrapping).decode(sample), self.source, run.options, wrapping)
         problems = layout.problems(self.source, stop=run.options.on_error == "stop")
-        random = Randomness(run.seed).child(run.method)
-        return Converter(layout, run.method, run.settings, random, problems, self.taxonomy)
+        random = self.random.child(run.method)
+        return Converter(layout, run.method, run.settings, random, problems, self.taxonomy, safe_csv=run.safe_csv)
 
     @property
     def seconds(self) -> float:
@@ -201,7 +220,7 @@ class _Session:
         checkpoint nothing is read ahead: there the reader must have read exactly what the engine has taken in.
         """
         if self.begin is None:
-            self.sink.write(self.encoder.head(self.reader.layout.head))
+            self.sink.write(self.encoder.head(self.reader.head))
         self.progress.start(f"{self.run.method}: streaming")
         saved_records, saved_at = self.converter.engine.entered, time.monotonic()
         told_at = saved_at
@@ -218,7 +237,9 @@ class _Session:
                     if turn.last:
                         break
                     if self.run.stats is not None and time.monotonic() - told_at >= STATS_SECONDS:
-                        write_stats(self.run, sum_up(self.run, self.converter, self.seconds, finished=False))
+                        write_stats(
+                            self.run, sum_up(self.run, self.converter, self.random, self.seconds, finished=False)
+                        )
                         told_at = time.monotonic()
                     if due:
                         self.written()

@@ -13,11 +13,11 @@ from querycloak.mapping.modes import stated_mapping
 from querycloak.methods.stream.stream_release import flow_figures
 from querycloak.methods.stream.stream_statement import stream_statement
 from querycloak.methods.stream.stream_texts import published_kinds
-from querycloak.randomness import Randomness
 from querycloak.releases.files import sealed_statement
 
 if TYPE_CHECKING:
     from querycloak.live.converter import Converter
+    from querycloak.randomness import Randomness
     from querycloak.releases.statement import PrivacyStatement
 
 __all__ = ["sum_up", "write_statement", "write_stats"]
@@ -25,7 +25,7 @@ __all__ = ["sum_up", "write_statement", "write_stats"]
 NO_COMMITMENT: Final = "no commitment: the records of a stream are not kept"
 
 
-def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) -> Summary:
+def sum_up(run: Run, converter: Converter, random: Randomness, seconds: float, *, finished: bool) -> Summary:
     """Return the statement and the figures of what a run has done so far."""
     engine, reader = converter.engine, converter.reader
     left_out = {"unclassified": reader.unclassified if run.settings.unclassified == "drop" else 0, **reader.left_out}
@@ -39,7 +39,7 @@ def sum_up(run: Run, converter: Converter, seconds: float, *, finished: bool) ->
     statement = stream_statement(
         run.method,
         run.settings,
-        Randomness(run.seed),
+        random,
         counts_in={"rows": entered, "users": reader.known_users},
         counts_out={"rows": converter.left, "users": int(converter.seen.sum())},
         dropped={"still waiting at the end": engine.waiting, **left_out, **reader.problems.counts},
@@ -87,5 +87,5 @@ def write_statement(run: Run, converter: Converter, statement: PrivacyStatement,
     """Write the statement of an output with this digest, where it has a path."""
     if run.statement_path is not None:
         said = replace(statement, command=run.command, input_commitment=NO_COMMITMENT)
-        sealed = sealed_statement("stream", said, converter.reader.layout.form, digest, run.key)
+        sealed = sealed_statement("stream", said, converter.reader.published_form, digest, run.key)
         write_text(run.statement_path, sealed.decode())

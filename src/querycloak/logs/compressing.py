@@ -6,7 +6,7 @@ import gzip
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-import zstandard
+from querycloak.logs.zstd import zstd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,11 @@ def compressing(raw: IO[bytes], compression: Compression) -> Iterator[Any]:
         with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as stream:
             yield stream
     elif compression == "zst":
-        with zstandard.ZstdCompressor(level=3, write_checksum=True).stream_writer(raw, closefd=False) as stream:
+        options: dict[int, int] = {
+            zstd.CompressionParameter.compression_level: 3,
+            zstd.CompressionParameter.checksum_flag: 1,
+        }
+        with zstd.ZstdFile(raw, "wb", options=options) as stream:
             yield stream
     else:
         yield raw

@@ -131,10 +131,10 @@ class _Guarded(io.RawIOBase):
     """Reads through, and turns the three libraries' complaints into one InputError."""
 
     def __init__(self, source: BinaryIO, file: BinaryIO, path: str | Path) -> None:
-        import zstandard
+        from querycloak.logs.zstd import zstd
 
         self._source, self._file, self._path = source, file, path
-        self._damaged: tuple[type[Exception], ...] = (zlib.error, gzip.BadGzipFile, zstandard.ZstdError)
+        self._damaged: tuple[type[Exception], ...] = (zlib.error, gzip.BadGzipFile, zstd.ZstdError)
 
     def readable(self) -> bool:
         return True
@@ -161,10 +161,10 @@ class _Zstd(io.RawIOBase, BinaryIO):
     """Frames one after the other. The library's own reader takes a file cut short for a finished one."""
 
     def __init__(self, file: BinaryIO) -> None:
-        import zstandard
+        from querycloak.logs.zstd import zstd
 
         self._file = file
-        self._new_frame: Callable[[], Any] = zstandard.ZstdDecompressor().decompressobj
+        self._new_frame: Callable[[], Any] = zstd.ZstdDecompressor
         self._frame: Any = None
         self._input = b""
         self._output = memoryview(b"")

@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.measures._ward_kernels import ward
+
 __all__ = ["Tree", "partition_distance"]
 
 Ints = npt.NDArray[np.integer[Any]]
 
 
 class Tree:
-    """The order in which n users merge into clusters, by Ward's criterion (SciPy's `linkage`)."""
+    """The order in which n users merge into clusters, by Ward's criterion."""
 
     def __init__(self, distance: npt.NDArray[np.float64]) -> None:
         """Cluster by distances: float64[n, n], symmetric, 0 on the diagonal."""
@@ -61,22 +63,26 @@ def _merges(distance: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int32], n
     """Return the merges, nearest first: int32[n - 1, 2], and their squared heights: float64[n - 1].
 
     A cluster is called by its lowest user, and the lower of two comes first. A squared height is twice the rise of the
-    inner sum of squares that the merge costs. Merges of equal height come in SciPy's order.
+    inner sum of squares that the merge costs. Merges of equal height come as `ward` found them.
     """
     n = len(distance)
     if n < 2:
         return np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.float64)
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
+    slots, height = ward(distance.copy())
+    order = np.argsort(height, kind="stable")
+    below = list(range(n))  # another user of the cluster, or the user itself where it is the lowest
 
-    steps = linkage(squareform(distance, checks=False), method="ward")
-    lowest = list(range(n))  # of each cluster; step s makes the cluster n + s
+    def lowest(user: int) -> int:
+        while below[user] != user:
+            below[user] = user = below[below[user]]
+        return user
+
     merged = np.empty((n - 1, 2), dtype=np.int32)
-    for s, (a, b) in enumerate(steps[:, :2].astype(np.int64).tolist()):
-        low, high = sorted((lowest[a], lowest[b]))
+    for s, (a, b) in enumerate(slots[order].tolist()):  # a slot is the number of one of its users
+        low, high = sorted((lowest(a), lowest(b)))
         merged[s] = low, high
-        lowest.append(low)
-    return merged, steps[:, 2] ** 2
+        below[high] = low
+    return merged, height[order] ** 2
 
 
 def _entropy(labels: Ints) -> float:

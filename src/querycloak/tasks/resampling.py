@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.sparse import Sparse
 from querycloak.statistics import normal_quantile, wilson
 
 if TYPE_CHECKING:
@@ -67,11 +68,8 @@ def block_totals(
 
     block, feature, weight: [m], one entry per thing that is counted.
     """
-    from scipy.sparse import csr_array
-
-    by_feature = csr_array((weight, (feature, block)), shape=(n, draws.shape[1]))
-    totals: Float64s = np.ascontiguousarray((by_feature @ draws.T).T)
-    return totals
+    by_feature = Sparse.of(feature, block, weight, (n, draws.shape[1]))
+    return np.ascontiguousarray(by_feature.times_dense(draws.T).T)
 
 
 def around(values: Float64s) -> tuple[float, float, float]:

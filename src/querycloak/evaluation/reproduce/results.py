@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from querycloak.distributions import student_quantile
+from querycloak.logs.formulas import escaped_row
 from querycloak.statistics import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -51,14 +53,12 @@ def summary_of(values: Sequence[float]) -> Summary:
     >>> found.mean, round(found.low, 2), round(found.high, 2)
     (2.0, -0.48, 4.48)
     """
-    from scipy.special import stdtrit
-
     n = len(values)
     mean = math.fsum(values) / n
     if n == 1:
         return Summary(tuple(values), mean, None, None)
     deviation = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
-    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * deviation / math.sqrt(n)
+    half = student_quantile((1 + CONFIDENCE) / 2, n - 1) * deviation / math.sqrt(n)
     return Summary(tuple(values), mean, mean - half, mean + half)
 
 
@@ -104,19 +104,20 @@ class Results:
         return self.reasons.get((figure, series), f"there is no value of {series!r}")
 
 
-def results_csv(results: Results, figures: Iterable[Figure]) -> str:
+def results_csv(results: Results, figures: Iterable[Figure], *, safe: bool = True) -> str:
     """One row per point and draw, then its mean with the interval, then the paper's own value where it prints one."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["figure", "panel", "series", "x", "draw", "value", "low", "high"])
     for figure in figures:
         for place in (p for p in results.draws if p.figure == figure.key):
-            head = [figure.name, place.panel, place.series, f"{place.x:g}"]
+            head = escaped_row([figure.name, place.panel, place.series, f"{place.x:g}"], safe=safe)
             writer.writerows([*head, draw, f"{value:.10g}", "", ""] for draw, value in results.draws[place].items())
             found = results.summary(place)
             ends = ["" if end is None else f"{end:.10g}" for end in (found.low, found.high)]
             writer.writerow([*head, "mean", f"{found.mean:.10g}", *ends])
         writer.writerows(
-            [figure.name, r.panel, r.series, f"{r.x:g}", "paper", f"{r.value:g}", "", ""] for r in figure.reported
+            escaped_row([figure.name, r.panel, r.series, f"{r.x:g}", "paper", f"{r.value:g}", "", ""], safe=safe)
+            for r in figure.reported
         )
     return out.getvalue()

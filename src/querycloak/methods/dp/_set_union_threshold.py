@@ -35,6 +35,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.distributions import normal_cdf
+
 __all__ = ["tail", "threshold"]
 
 Floats = npt.NDArray[np.float64]
@@ -42,14 +44,12 @@ Floats = npt.NDArray[np.float64]
 _GRID: Final = 2048
 _SLOPES: Final = 256
 _MARGIN: Final = 1 + 1e-9
-"""More than SciPy's tails of the normal distribution are off, so that rounding is on the safe side."""
+"""More than the tails of the normal distribution are off, so that rounding is on the safe side."""
 
 
 def tail(m: Floats, scale: float) -> Floats:
     """Bound P(X >= m) of discrete Gaussian noise from above: float64[n]. Below m = 1 the bound is 1."""
-    from scipy.special import ndtr
-
-    bound: Floats = ndtr(-(np.asarray(m, dtype=np.float64) - 1.0) / scale) * _MARGIN
+    bound: Floats = normal_cdf(-(np.asarray(m, dtype=np.float64) - 1.0) / scale) * _MARGIN
     return np.where(np.asarray(m) < 1, 1.0, bound)
 
 

@@ -14,8 +14,8 @@ can therefore describe another stream, but cannot make a kernel read or write ou
     set_tokens   int32[*]         of each indexed set, its tokens (positions in `holder`), those of one user together,
                                   users in the order of the set's bag
 
-and `entered`, `words`, `cursor`: how many records entered; with a seed, how many random words were drawn, and how many
-of the last block are used up. Without a seed the words that were not used are thrown away, and others are drawn.
+and `entered`, `words`, `cursor`: how many records entered; with a seed or a key, how many random words were drawn, and
+how many of the last block are used up. Without either, words that were not used are thrown away, and others drawn.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def to_state(engine: StreamEngine) -> tuple[Arrays, dict[str, Any]]:
         "set_tokens": _positions(token_slot, len(m.waits))[set_token],
     }
     plain = EngineState(engine.entered)
-    if engine.random.seed is not None:
+    if engine.random.repeats:
         plain = EngineState(engine.entered, engine.random.position, int(m.counts[kernels.CURSOR]))
     return arrays, msgspec.to_builtins(plain)
 
@@ -189,8 +189,8 @@ def _build(engine: StreamEngine, w: _Waiting, said: EngineState) -> None:
     counts[kernels.SLOT_TOP] = counts[kernels.WAITING] = waiting
     counts[kernels.SEEN] = said.entered
     draws = m.draws
-    if engine.random.seed is not None:
-        require(said.words is not None, "a run with a seed says how many random words it drew")
+    if engine.random.repeats:
+        require(said.words is not None, "a run that can be repeated says how many random words it drew")
         assert said.words is not None
         engine.random.wind_to(said.words - WORDS)
         draws = engine._words()  # noqa: SLF001

@@ -85,6 +85,9 @@ class FlatSettings(StreamSettings):
     depth: int = setting(1, "top-level categories only: 1", minimum=1, below=2)
 
 
+_REPEATED = "a user's id leaves soon after the user asks: who asks one text several times can be told by when ids leave"
+
+
 def stream_statement(
     method: str,
     settings: StreamSettings,
@@ -115,6 +118,7 @@ def stream_statement(
             *_open_texts(settings.rule),
             what_was_searched(identifiers=settings.rule.identifiers == "drop"),
             f"who guesses the most active user of a branch can be right more often than 1 in {settings.k}",
+            *(() if changes_texts(settings.rule) else (_REPEATED,)),
             "the number of each user's published records is kept, and so is the time of each query",
             "records with one query and one time, as of several clicks, are of one asker and can be told together",
             "the columns of a record stay together"
