@@ -280,7 +280,9 @@ def test_columns_of_a_table_are_named_never_counted():
         qc.read_log(pl.DataFrame({"uid": ["a"], "q": ["x"]}), columns={"person": "uid"})
 
 
-@pytest.mark.parametrize(("name", "value"), [("format", "csv"), ("header", False), ("encoding", "latin-1"), ("unescape", True)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("format", "csv"), ("header", False), ("encoding", "latin-1"), ("unescape", True)]
+)
 def test_options_of_files_mean_nothing_for_a_table(name, value):
     with pytest.raises(ParameterError, match=f"`{name}` says how a file is read"):
         qc.read_log(pl.DataFrame({"user": ["a"], "query": ["x"]}), **{name: value})

@@ -81,7 +81,9 @@ def _cell(column: str, value: object) -> str:
 
 def audit_text(found: Audit) -> str:
     """Return one line per measured pair, and what it means."""
-    head = f"{visible(found.method)}: {'no bound is above its claim' if found.passed else 'BROKEN'}, {found.runs:,} runs"
+    head = (
+        f"{visible(found.method)}: {'no bound is above its claim' if found.passed else 'BROKEN'}, {found.runs:,} runs"
+    )
     if not found.measured:
         return f"{head}; no pair was measured"
     return f"{head}\n{text_table(_PAIRS, [_pair(pair) for pair in found.measured])}\n{_meaning(found)}"
