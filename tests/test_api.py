@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,11 @@ def test_every_public_name_is_documented_and_typed(name):
     assert signature.return_annotation is not inspect.Signature.empty
     assert len(text.splitlines()) > 1, "more than a headline, so that help() teaches"
     assert ">>>" in text or "For example" in text
+
+
+def test_read_log_takes_every_option_by_name():
+    options = {f.name for f in fields(qc.ReadOptions)} - {"assume_yes"}
+    assert set(inspect.signature(qc.read_log).parameters) == options | {"source", "options", "yes", "progress"}
 
 
 def test_public_names_agree_everywhere():

@@ -69,6 +69,14 @@ def test_hostile_texts_are_only_text(what):
     assert "&lt;script&gt;" in html
 
 
+@pytest.mark.parametrize("what", sorted(results("plain")))
+def test_nothing_is_hidden_in_a_terminal_or_on_a_page(what):
+    found = results("a\x1b[2J\u202eb")[what]
+    shown = found._repr_html_() + (str(found) if what != "statement" else "")
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+
+
 def hostile_log() -> qc.QueryLog:
     n = 30
     return qc.read_log(

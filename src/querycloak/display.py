@@ -1,8 +1,9 @@
 """How results show themselves: as plain tables in a terminal, as small cards in a notebook.
 
 A card has inline styles alone, so that it looks the same wherever it is shown; text has the colour of the page around
-it, and lines and tags are readable on white and on black. Everything that is put in is escaped here, once. What shows
-itself hands over figures, names of columns and sentences of ours, never a query or a user id.
+it, and lines and tags are readable on white and on black. Everything that is put in is escaped here, once, and nothing
+in it is hidden (`querycloak.visible`). What shows itself hands over figures, names of columns and sentences of ours,
+never a query or a user id.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import re
 from html import escape
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+from querycloak.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -101,7 +104,7 @@ def text_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     attack   right  unit
     linkage   3.1%  person
     """
-    body = [[str(cell) for cell in row] for row in rows]
+    body = [[visible(str(cell)) for cell in row] for row in rows]
     sides = _right(head, body)
     widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
 
@@ -124,7 +127,7 @@ def _td(kind: str, side: str, cell: object) -> str:
 
 
 def _plain(text: object) -> str:
-    return text if isinstance(text, Html) else escape(str(text))
+    return text if isinstance(text, Html) else escape(visible(str(text)))
 
 
 class Result(Protocol):

@@ -271,13 +271,18 @@ def test_columns_of_a_table_are_named_never_counted():
     assert qc.read_log(frame, columns={"user": 1, "query": 0}).users.to_list() == ["ann", "bob"]
     with pytest.raises(UnknownNameError, match="no column of the table named '2'"):
         qc.read_log(frame, columns={"user": "1", "query": "2"})
+    with pytest.raises(UnknownNameError) as error:
+        qc.read_log(pl.DataFrame({"user": ["a"], "query": ["x"], "4417749": [1]}), columns={"user": "1"})
+    assert "4417749" not in str(error.value)  # it may be somebody's id
     with pytest.raises(UnknownNameError, match="Did you mean 'uid'"):
         qc.read_log(pl.DataFrame({"uid": ["a"], "q": ["x"]}), columns={"user": "uidd"})
     with pytest.raises(UnknownNameError, match="role of a column 'person'"):
         qc.read_log(pl.DataFrame({"uid": ["a"], "q": ["x"]}), columns={"person": "uid"})
 
 
-@pytest.mark.parametrize(("name", "value"), [("format", "csv"), ("header", False), ("encoding", "latin-1")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("format", "csv"), ("header", False), ("encoding", "latin-1"), ("unescape", True)]
+)
 def test_options_of_files_mean_nothing_for_a_table(name, value):
     with pytest.raises(ParameterError, match=f"`{name}` says how a file is read"):
         qc.read_log(pl.DataFrame({"user": ["a"], "query": ["x"]}), **{name: value})

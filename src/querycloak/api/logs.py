@@ -33,6 +33,7 @@ def read_log(
     on_error: Literal["stop", "skip"] | None = None,
     max_memory: int | None = None,
     category_separator: str | None = None,
+    unescape: bool | None = None,
     yes: bool | None = None,
     progress: Progress = QUIET,
 ) -> QueryLog:
@@ -48,7 +49,8 @@ def read_log(
     is taken for the query is published. All other columns are kept in `QueryLog.extra`.
 
     For files: `format` is aol, excite, tsv, csv, jsonl, json, ubi or parquet (None = by content), `header` whether the
-    first line names the columns, `encoding` that of text; columns of a file without a header are given by position
+    first line names the columns, `encoding` that of text, `unescape` whether apostrophes that `--safe-csv` put before
+    texts of a CSV file are taken away; columns of a file without a header are given by position
     from 1. For both: `on_error="skip"` leaves bad rows out and counts them instead of stopping, `max_memory` is the
     most bytes that the log may take, `category_separator` separates the levels of category paths. `options` is all of
     these in one object; what is given by name goes before it.
@@ -76,6 +78,7 @@ columns={"user": "NAME"}; there are: id, query.
         "on_error": on_error,
         "max_memory": max_memory,
         "category_separator": category_separator,
+        "unescape": unescape,
         "yes": yes,
     }
     asked = read_options(options, {name: value for name, value in given.items() if value is not None})

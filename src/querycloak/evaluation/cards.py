@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from querycloak.display import Html, card, details, facts, html_table, items, tag, text_table, words
+from querycloak.visible import visible, visible_lines
 
 if TYPE_CHECKING:
     from querycloak.evaluation.audit_result import Audit, AuditedPair
@@ -25,7 +26,7 @@ def check_text(found: ReleaseCheck) -> str:
     lines += [f"  change: {change}" for change in found.changes]
     lines += [f"{light.colour.upper():>6}  {light.question}: {light.says}" for light in found.lights]
     lines += [f"not tested: {text}" for text in found.not_tested]
-    return "\n".join(lines)
+    return visible_lines("\n".join(lines))
 
 
 def check_card(found: ReleaseCheck) -> str:
@@ -45,7 +46,7 @@ def check_card(found: ReleaseCheck) -> str:
 def comparison_text(found: Comparison) -> str:
     """Return one line per run, and the advice."""
     head, rows = _runs(found)
-    return f"{text_table(head, rows)}\n{found.advice.text}"
+    return f"{text_table(head, rows)}\n{visible(found.advice.text)}"
 
 
 def comparison_card(found: Comparison) -> str:
@@ -80,7 +81,9 @@ def _cell(column: str, value: object) -> str:
 
 def audit_text(found: Audit) -> str:
     """Return one line per measured pair, and what it means."""
-    head = f"{found.method}: {'no bound is above its claim' if found.passed else 'BROKEN'}, {found.runs:,} runs"
+    head = (
+        f"{visible(found.method)}: {'no bound is above its claim' if found.passed else 'BROKEN'}, {found.runs:,} runs"
+    )
     if not found.measured:
         return f"{head}; no pair was measured"
     return f"{head}\n{text_table(_PAIRS, [_pair(pair) for pair in found.measured])}\n{_meaning(found)}"

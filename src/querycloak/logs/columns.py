@@ -16,7 +16,17 @@ from querycloak.logs.form import Column, Role
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["NEVER_GUESSED", "ROLES", "assign", "by_position", "guess", "is_header", "session_hint", "shown_name"]
+__all__ = [
+    "NEVER_GUESSED",
+    "ROLES",
+    "assign",
+    "by_position",
+    "guess",
+    "is_header",
+    "session_hint",
+    "showable",
+    "shown_name",
+]
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
@@ -112,6 +122,11 @@ def assign(
     return tuple(Column(name, by_name.get(name)) for name in names)
 
 
+def showable(names: Sequence[str]) -> list[str]:
+    """Return the names that messages may show: a column may be called by somebody's id."""
+    return [name for name in names if _NAME.fullmatch(name)]
+
+
 def _plain(name: str) -> str:
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
@@ -141,7 +156,7 @@ def _lacking(lacking: Sequence[Role], names: Sequence[str], left: Sequence[str],
         problem += session_hint(left)
     if not shown:
         return f"{problem}; the first line has {len(names)} fields"
-    plain = [name for name in names if _NAME.fullmatch(name)][:40]
+    plain = showable(names)[:40]
     more = f" and {len(names) - len(plain)} more" if len(plain) < len(names) else ""
     return f"{problem}; there are: {', '.join(plain)}{more}"
 
@@ -188,7 +203,7 @@ def _any_known(names: Sequence[str], mapping: Mapping[str, str] | None) -> bool:
 
 def _unknown(name: str, names: Sequence[str], path: object, *, surely_names: bool) -> UnknownNameError:
     if surely_names:
-        return UnknownNameError.of(f"column of {path} named", name, [n for n in names if _NAME.fullmatch(n)])
+        return UnknownNameError.of(f"column of {path} named", name, showable(names))
     return UnknownNameError(
         f"There is no column {name!r} in {path}, whose first line has {len(names)} fields and does not look like a "
         "header; name columns by position, as in --no-header --columns user=1,query=2."

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import polars as pl
 
 from querycloak.errors import InputError, ParameterError, UnknownNameError, UserError
+from querycloak.logs.columns import showable
 from querycloak.logs.formats.typed import read_typed
 from querycloak.logs.option_names import in_python
 from querycloak.logs.sanity import check_columns
@@ -27,7 +28,7 @@ __all__ = ["SOURCE", "Table", "polars_frame", "read_frame"]
 SOURCE: Final = "the table"
 """what messages call a table in memory"""
 LIBRARIES: Final = {"pandas": "a pandas DataFrame", "pyarrow": "an Arrow table"}
-FILE_OPTIONS: Final = ("format", "header", "encoding")
+FILE_OPTIONS: Final = ("format", "header", "encoding", "unescape")
 """options of reading that only mean something for a file"""
 
 
@@ -55,7 +56,7 @@ def _read(table: object, options: ReadOptions, progress: Progress) -> QueryLog:
     options = replace(options, columns={role: str(name) for role, name in options.columns.items()})
     for name in options.columns.values():
         if name.isdigit() and name not in frame.columns:  # in a file it would be a position from 1
-            raise UnknownNameError.of(f"column of {SOURCE} named", name, frame.columns)
+            raise UnknownNameError.of(f"column of {SOURCE} named", name, showable(frame.columns))
     if not frame.width:
         raise InputError.at(SOURCE, "there are no columns; expected one for the user and one for the query")
     objects = [i + 1 for i, dtype in enumerate(frame.dtypes) if isinstance(dtype, pl.Object)]

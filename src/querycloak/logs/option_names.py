@@ -16,6 +16,7 @@ KEYWORDS: Final = {
     "--yes": "yes=True",
     "--on-error skip": 'on_error="skip"',
     "--max-memory": "max_memory",
+    "--unescape": "unescape=True",
     "--columns": "columns",
 }
 """option of the command line → keyword"""
