@@ -4,6 +4,7 @@ A page says it in HTML comments, which neither the repository nor the site shows
 
     <!-- setup: COMMAND -->              at any place: run before the page's first block, in its folder
     <!-- setup: python: CODE -->         the same, before the page's first block of Python
+    <!-- file: PATH -->                  before a block of any language: its text is written there, and not run
     <!-- not run: REASON -->             before a block: its commands are checked, but not run
     <!-- exit: 1 3 -->                   before a block: its commands may end with one of these instead of 0
     <!-- output not compared: REASON --> before a block of text that follows a block of commands
@@ -24,7 +25,7 @@ __all__ = ["Block", "Page", "PageError", "inline_commands", "matches", "page_of"
 
 RUNNABLE = ("sh", "python")
 NEEDS_REASON = ("not run", "output not compared", "numbers differ")
-DIRECTIVES = (*NEEDS_REASON, "setup", "exit")
+DIRECTIVES = (*NEEDS_REASON, "setup", "exit", "file")
 PART = re.compile(
     r"^[ ]*```(?P<language>\w+)[^\n]*\n(?P<text>.*?)^[ ]*```[ ]*$|<!--\s*(?P<comment>.*?)\s*-->",
     re.DOTALL | re.MULTILINE,
@@ -49,6 +50,8 @@ class Block:
     shown: str | None = None
     """what it prints, as the page shows it; None = nothing is shown, or it is not compared"""
     any_numbers: bool = False
+    file: str = ""
+    """where it is written, for a block that is a file"""
 
 
 @dataclass
@@ -76,7 +79,7 @@ def page_of(text: str, name: str) -> Page:
         if part["comment"] is not None:
             key, colon, value = part["comment"].partition(":")
             if key not in DIRECTIVES:
-                if colon and key.split()[0] in {"setup", "not", "exit", "output", "numbers"}:
+                if colon and key.split()[0] in {"setup", "not", "exit", "file", "output", "numbers"}:
                     raise PageError(f"{name}, line {line}: {key!r} is none of {', '.join(DIRECTIVES)}.")
                 continue
             if not value.strip():
@@ -90,7 +93,9 @@ def page_of(text: str, name: str) -> Page:
                     end = part.end()  # a comment between commands and their output does not part them
             continue
         between = text[end : part.start()].strip()
-        if part["language"] in RUNNABLE:
+        if "file" in said:
+            page.blocks.append(Block("file", part["text"], line, file=said.pop("file")))
+        elif part["language"] in RUNNABLE:
             exits = tuple(int(word) for word in said.pop("exit", "").split())
             page.blocks.append(Block(part["language"], part["text"], line, said.pop("not run", ""), exits))
         elif part["language"] == "text" and page.blocks and not between and "output not compared" not in said:

@@ -23,8 +23,9 @@ from querycloak.cli import main
 PAGES = pages()
 WITH_BLOCKS = [page for page in PAGES if page.blocks]
 NO_COMMAND = {"querycloak statement": "the first line of what is signed (formats.md)"}
-MOST_USERS, MOST_QUERIES = 200, 6000
-"""Logs of the pages are not made larger than this here; a page that shows what is printed uses such a size itself."""
+MOST_QUERIES = 20_000
+"""A log that a page makes larger than this, or of no given size, is made of 100 users and 3,000 queries here; a page
+that shows what is printed makes no larger one itself."""
 SHELL = re.compile(r"[|<>&;$*`]|\A(?!querycloak |python (?:tools|benchmarks)/)")
 
 
@@ -36,20 +37,26 @@ class Runner:
         self.kept = kept
         """generated logs that pages share"""
         self.names: dict[str, object] = {"__name__": "__main__"}
+        self.environment: dict[str, str] = {}
+        """of commands that a package of the page's own is installed for"""
 
     def run(self, page: Page) -> dict[str, int]:
         """Run or check every block; say how many of each."""
         count = {"run": 0, "checked": 0, "not run": 0}
         setup = [line for line in page.setup if not line.startswith("python:")]
         code = [line.removeprefix("python:").strip() for line in page.setup if line.startswith("python:")]
-        for line in setup:
-            self.command(line, (), f"{page.name}, setup")
+        self.set_up(setup, f"{page.name}, setup")
         for each in code:
             self.python(each, f"{page.name}, setup")
         for block in page.blocks:
             place = f"{page.name}, line {block.line}"
             if block.not_run:
                 count["checked" if self.check(block, place) else "not run"] += 1
+                continue
+            if block.file:
+                path = self.folder / block.file
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block.text)
                 continue
             if block.language == "python":
                 printed = self.python(block.text, place)
@@ -60,6 +67,15 @@ class Runner:
                 assert not missing, f"{place}: the page shows\n{missing}\nbut what is printed is\n{printed}"
             count["run"] += 1
         return count
+
+    def set_up(self, lines: list[str], place: str) -> None:
+        """Run the commands before the first block; what they leave is shared with pages that begin with the same."""
+        kept = self.kept / f"setup-{_key(' '.join(lines))}"[:200]
+        if not kept.exists():
+            for line in lines:
+                self.command(line, (), place)
+            shutil.copytree(self.folder, kept)
+        shutil.copytree(kept, self.folder, dirs_exist_ok=True)
 
     def check(self, block, place: str) -> bool:
         if block.language == "python":
@@ -73,13 +89,18 @@ class Runner:
     def command(self, line: str, exits: tuple[int, ...], place: str) -> str:
         """Run one line in this process, which is quicker, or by a shell where it needs one."""
         if line.startswith("pip install "):
-            assert check_command(line), f"{place}: {line}"
-            return ""
+            if "./" not in line:
+                assert check_command(line), f"{place}: {line}"
+                return ""
+            options = "--quiet --no-deps --no-build-isolation --disable-pip-version-check --target plugins"
+            line = line.replace("pip install", f"python -m pip install {options}")
+            self.environment["PYTHONPATH"] = os.pathsep.join([str(self.folder / "plugins"), *sys.path])
         if line.startswith("querycloak generate"):
             line = _smaller(line)
             if self._made_before(line):
                 return self.kept.joinpath(_key(line), "printed").read_text()
-        code, printed = self._shell(line) if SHELL.search(line) else self._here(shlex.split(line))
+        by_shell = self.environment or SHELL.search(line)
+        code, printed = self._shell(line) if by_shell else self._here(shlex.split(line))
         assert code == 0 or code in exits, f"{place}: {line}\nends with {code}:\n{printed}"
         if line.startswith("querycloak generate"):
             self._keep(line, printed)
@@ -110,7 +131,7 @@ class Runner:
         done = subprocess.run(
             ["bash", "-eo", "pipefail", "-c", line],
             cwd=self.folder,
-            env=os.environ | {"PATH": path},
+            env=os.environ | {"PATH": path} | self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -157,13 +178,10 @@ def _key(line: str) -> str:
 
 
 def _smaller(line: str) -> str:
-    for flag, most in (("--users", MOST_USERS), ("--queries", MOST_QUERIES)):
-        found = re.search(rf"{flag} (\d+)", line)
-        if found is None:
-            line += f" {flag} {most}"
-        elif int(found[1]) > most:
-            line = line.replace(found[0], f"{flag} {most}")
-    return line
+    found = re.search(r"--queries (\d+)", line)
+    if found and int(found[1]) <= MOST_QUERIES:
+        return line
+    return re.sub(r" --(users|queries) \d+", "", line) + " --users 100 --queries 3000"
 
 
 @pytest.fixture(scope="session")
