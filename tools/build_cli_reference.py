@@ -25,7 +25,7 @@ def reference() -> str:
         "Exit codes: 0 done; 1 a check failed (`attack --max-risk`, `verify`); 2 the user's mistake, with one sentence",
         "that says where and what to do; 130 interrupted; 141 the reader of the output went away. A command that fails",
         "leaves no half-written file, but for `stream`, which writes while it reads and has its own ends",
-        "(docs/methods/self-adjusting.md).",
+        "([self-adjusting](methods/self-adjusting.md)).",
     ]
     for name, command in _commands(typer.main.get_command(app)):
         lines += ["", f"## querycloak {name}", "", *_paragraphs(command.help or "")]

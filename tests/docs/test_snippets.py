@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
@@ -70,7 +71,7 @@ class Runner:
 
     def set_up(self, lines: list[str], place: str) -> None:
         """Run the commands before the first block; what they leave is shared with pages that begin with the same."""
-        kept = self.kept / f"setup-{_key(' '.join(lines))}"[:200]
+        kept = self.kept / f"setup-{sha256(' '.join(lines).encode()).hexdigest()}"
         if not kept.exists():
             for line in lines:
                 self.command(line, (), place)
@@ -82,7 +83,8 @@ class Runner:
             compile(block.text, place, "exec")
             return True
         try:
-            return all([check_command(line) for line in shell_lines(block.text)])
+            checked = [check_command(line) for line in shell_lines(block.text)]  # all, not only up to the first
+            return all(checked)
         except WrongCommandError as error:
             raise AssertionError(f"{place}: {error}") from error
 
