@@ -54,7 +54,7 @@ contract: install  ## imports go one way
 check: lint types contract
 
 docs: install  ## the documentation site, into site/; a dead link or a page in no list ends it
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: install  ## every speed claim, one after the other; takes a while
 	@for f in benchmarks/[!_]*.py; do echo "== $$f"; $(BIN)/python $$f || exit 1; done
