@@ -25,7 +25,7 @@ def reference() -> str:
         "Exit codes: 0 done; 1 a check failed (`attack --max-risk`, `verify`, `check`, `audit`); 2 the user's mistake,",
         "with one sentence that says where and what to do; 3 `check` needs a human; 130 interrupted; 141 the reader of",
         "the output went away. A command that fails leaves no half-written file, but for `stream`, which writes while",
-        "it reads and has its own ends (docs/methods/self-adjusting.md).",
+        "it reads and has its own ends ([self-adjusting](methods/self-adjusting.md)).",
         "",
         "Every command takes `--json` and `--quiet` ([results as JSON](json.md)), and `--config FILE` or `--no-config`",
         "([options in a file](config.md)). Names of methods, attacks, measures, tasks, papers, presets and formats are",
