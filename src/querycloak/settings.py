@@ -29,7 +29,7 @@ from typing import Any, Self, cast
 
 from querycloak.errors import ParameterError, UnknownNameError
 
-__all__ = ["Settings", "setting", "setting_type"]
+__all__ = ["Settings", "from_text", "setting", "setting_type"]
 
 T = typing.TypeVar("T")
 
@@ -62,6 +62,21 @@ def setting_type(owner: type[Settings], name: str) -> type:
     if isinstance(hint, types.UnionType):
         hint = next(t for t in typing.get_args(hint) if t is not type(None))
     return cast("type", typing.get_origin(hint) or hint)
+
+
+def from_text(text: str, kind: type, name: str) -> Any:
+    """Read the value of a setting that was given as text, on a command line or in a form; `name` is for the error.
+
+    >>> from_text("5", int, "--k"), from_text("yes", bool, "--refine")
+    (5, True)
+    """
+    try:
+        if kind is bool:
+            return {"true": True, "yes": True, "false": False, "no": False}[text.lower()]
+        return kind(text)
+    except (ValueError, KeyError):
+        words = {int: "an integer", float: "a number", bool: "yes or no"}.get(kind, f"of type {kind.__name__}")
+        raise ParameterError.of(name, words, text) from None
 
 
 @cache

@@ -18,7 +18,8 @@ import typer.main
 from typer.core import TyperCommand
 
 from querycloak.catalog import METHODS, STREAM_METHODS, describe_settings, method
-from querycloak.errors import ParameterError, UnknownNameError, UserError
+from querycloak.errors import UnknownNameError, UserError
+from querycloak.settings import from_text as convert
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -264,13 +265,3 @@ def _field(flag: str) -> str:
 def _fields(settings: type[Settings]) -> set[str]:
     return {s["name"] for s in describe_settings(settings)}
 
-
-def convert(text: str, kind: type, flag: str) -> Any:
-    """Read a value given as text."""
-    try:
-        if kind is bool:
-            return {"true": True, "yes": True, "false": False, "no": False}[text.lower()]
-        return kind(text)
-    except (ValueError, KeyError):
-        words = {int: "an integer", float: "a number", bool: "yes or no"}.get(kind, f"of type {kind.__name__}")
-        raise ParameterError.of(flag, words, text) from None

@@ -38,32 +38,35 @@ class Sample:
     after: tuple[tuple[str, str], ...]
 
 
-def sample_rows(log: QueryLog, release: Release, seed: int) -> Sample:
-    """Draw rows of the log and of the release, all alike."""
+def sample_rows(log: QueryLog, release: Release, seed: int, *, masked: bool = True, rows: int = ROWS) -> Sample:
+    """Draw at most so many rows of the log and of the release, all alike.
+
+    Those that are not `masked` are the same rows as they are: for whoever may read the log, and only where asked.
+    """
     random = Randomness(seed).child("sample")
-    words, texts = _people_per_word(log), _shared_texts(log)
+    words, texts = (_people_per_word(log), _shared_texts(log)) if masked else (None, frozenset[str]())
     return Sample(
-        before=_rows(log, random.child("before"), words, texts, "person"),
-        after=_rows(release.log, random.child("after"), words, texts, "id" if release.has_users else ""),
+        before=_rows(log, random.child("before"), words, texts, "person", rows),
+        after=_rows(release.log, random.child("after"), words, texts, "id" if release.has_users else "", rows),
     )
 
 
 def _rows(
-    table: QueryLog, random: Randomness, words: dict[str, int], texts: frozenset[str], who: str
+    table: QueryLog, random: Randomness, words: dict[str, int] | None, texts: frozenset[str], who: str, most: int
 ) -> tuple[tuple[str, str], ...]:
+    """Draw rows; `words` None = they are not masked."""
     if len(table) == 0:
         return ()
-    chosen = np.unique(random.integers(len(table), ROWS))
+    chosen = np.unique(random.integers(len(table), most))
     import polars as pl
 
     codes = table.query[chosen].tolist()
     chosen_texts = pl.Series([table.queries[code] if code >= 0 else "" for code in codes], dtype=pl.String)
-    named = find_names(chosen_texts, load_wordnet())
     numbers = {user: i + 1 for i, user in enumerate(dict.fromkeys(table.user[chosen].tolist()))}
-    shown = [
-        _masked(text, {} if name else words, texts)
-        for text, name in zip(chosen_texts.to_list(), named.tolist(), strict=True)
-    ]
+    shown = chosen_texts.to_list()
+    if words is not None:
+        named = find_names(chosen_texts, load_wordnet())
+        shown = [_masked(text, {} if name else words, texts) for text, name in zip(shown, named.tolist(), strict=True)]
     ids = [f"{who} {numbers[user]}" if who else "" for user in table.user[chosen].tolist()]
     return tuple(zip(ids, shown, strict=True))
 

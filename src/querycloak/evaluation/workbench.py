@@ -308,6 +308,10 @@ class Workbench:
 
         return exposure(self.log, release, self.askers_of(release), sensitive=self.sensitive)
 
+    def forget_releases(self) -> None:
+        """Forget what was made of releases, so that a bench that is kept for many of them does not keep them all."""
+        self._made.clear()
+
     def part(self, log: QueryLog) -> Workbench:
         """Return a bench for a part of the log, with the same knowledge."""
         knowledge = None if self.knowledge is None else self.taxonomy

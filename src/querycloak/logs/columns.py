@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["ROLES", "assign", "by_position", "guess", "is_header", "session_hint", "shown_name"]
+__all__ = ["NEVER_GUESSED", "ROLES", "assign", "by_position", "guess", "is_header", "session_hint", "shown_name"]
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 

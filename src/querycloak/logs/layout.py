@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from querycloak.logs.read_options import ReadOptions
 
-__all__ = ["JSON_FORMATS", "Layout", "find_layout", "known_layout", "refuse_packed"]
+__all__ = ["JSON_FORMATS", "Layout", "find_layout", "known_layout", "refuse_packed", "sample_lines"]
 
 JSON_FORMATS: Final = frozenset({"json", "jsonl", "ubi"})
 PACKED: Final = {b"\x1f\x8b": "gzip -dc", b"\x28\xb5\x2f\xfd": "zstd -dc"}
@@ -138,7 +138,7 @@ def find_layout(text: bytes, source: object, options: ReadOptions, wrapping: Wra
     """Recognise the form by the first lines of a source, decoded, at least one of them whole."""
     check_format(options.format)
     columns = dict(options.columns) or None
-    sample = _sound_lines(_sample(text)) or _sound_lines(text)
+    sample = sample_lines(text)
     if not sample:
         if len(text) > LONGEST_LINE and b"\n" not in text[: LONGEST_LINE + 1]:
             raise InputError.at(source, f"a line of more than {LONGEST_LINE:,} bytes; it is not a query log", 1)
@@ -178,6 +178,11 @@ def _wrapped(form: LogForm, wrapping: Wrapping) -> LogForm:
     if form.format in {"json", "jsonl"}:
         form = replace(form, format="json" if wrapping.array else "jsonl")
     return replace(form, json_array=wrapping.array)
+
+
+def sample_lines(text: bytes) -> bytes:
+    """Return the first lines of a source, decoded, by which its form is recognised; empty where none can be read."""
+    return _sound_lines(_sample(text)) or _sound_lines(text)
 
 
 def _sample(text: bytes) -> bytes:

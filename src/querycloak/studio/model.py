@@ -54,13 +54,17 @@ class FoundColumn:
     position: int
     """from 1, as everywhere in QueryCloak"""
     name: str
-    """what the header calls it; `column 2` where the first line may be data; short, control characters escaped"""
+    """what to call it: as its header does, or `column 2` where the first line is data or may be; short"""
+    key: str
+    """its exact name, if it has one; where the first line may be data, that may be data too: not to be shown"""
     role: str
     """user, query, time, rank, url, category; empty = none, or nothing says which"""
     sure: bool
     """a common name in a header, or a well-known form, says so; False = the user must say"""
     samples: tuple[str, ...]
     """a few values: letters as `a`, digits as `0`, so that their form is seen and nothing else"""
+    first: str = ""
+    """its field in the first line, as it is, where that may be a header or data: show it where asked only"""
 
 
 @dataclass(frozen=True)
@@ -233,6 +237,7 @@ class StudioRun:
     """those that were given; all others have their defaults"""
     name: str
     """`sweep min_query_users=5`"""
+    created: float
     job: Job
     tasks: tuple[str, ...]
     limits: Limits
