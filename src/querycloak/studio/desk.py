@@ -214,6 +214,8 @@ class Desk:
             raise UserError("Confirm the columns of the log first, and wait until it was read.")
         entry, given = check_settings(method, settings, self._folders)
         directory = directory or (project.directory if "directory" in entry.needs else "")
+        if "click_categories" in entry.needs and not directory and "category" not in project.reading.roles:
+            raise UserError(f"{entry.name} looks sites up: choose a directory of sites, or a column of categories.")
         for name in (directory, resolver):
             if name:
                 self._folders.find(name)
