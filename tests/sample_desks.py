@@ -12,7 +12,7 @@ def log_lines(separator="\t", header="user query time", users=24, rows=240, mark
     lines = [separator.join(header.split())] if header else []
     for row in range(rows):
         user = row % users
-        text = TEXTS[(row * 7 + user) % len(TEXTS)] if row >= users else f"{marker}own text of number {user}"
+        text = TEXTS[(row // users + user) % len(TEXTS)] if row >= users else f"{marker}{user} own text"
         lines.append(separator.join([f"u{user}", text, f"2024-03-{row % 28 + 1:02} 10:{row % 60:02}:00"]))
     return "\n".join(lines) + "\n"
 

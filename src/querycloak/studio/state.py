@@ -70,7 +70,9 @@ class Store:
 
     def keep_run(self, run: StudioRun) -> None:
         """Write a run, whole or not at all."""
-        folder = make_private(self.run_folder(run))
+        folder = self.run_folder(run)
+        make_private(folder.parent)
+        make_private(folder)
         _write(folder / "run.json", _KeptRun(VERSION, run))
 
     def load(self) -> tuple[dict[str, Project], dict[str, StudioRun]]:
