@@ -84,8 +84,10 @@ def serve() -> None:
     progress = PipeProgress(sink)
     orders: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_listen, args=(source, orders), daemon=True).start()
+    from querycloak.arrays.jit import tell_compiling
     from querycloak.studio.bench import Bench
 
+    tell_compiling(lambda: progress.note("Kernels are compiled, on the first run only: that takes some seconds."))
     bench = Bench(progress)
     bench.warm_up()
     progress.send(Ready())
