@@ -15,7 +15,7 @@ from querycloak.studio.desk import Desk
 from querycloak.studio.exports import LIMIT_OPTIONS, Recipe, as_command, as_script, shown_command
 from querycloak.studio.model import Reading
 
-ODD = "it's a <log> $(touch x) & \"more\".csv"
+ODD = 'it\'s a <log> $(touch x) & "more".csv'
 """the name of a file that a shell and Python would stumble over"""
 
 
@@ -60,7 +60,9 @@ def test_a_value_cannot_become_another_statement():
     assert compile(text, "run.py", "exec")
     assert text.count("import os") == 1 + 2  # its own, and twice inside of quoted texts
     assert repr(hostile) in text
-    assert shlex.split(as_command(recipe(settings={"rules": hostile})).partition("\nquerycloak check")[0])[7] == "--rules"
+    assert (
+        shlex.split(as_command(recipe(settings={"rules": hostile})).partition("\nquerycloak check")[0])[7] == "--rules"
+    )
 
 
 def test_without_a_truth_there_is_none_to_delete():
@@ -123,10 +125,15 @@ def test_both_make_the_same_release_again(tmp_path, name, reading, method, setti
         else:
             (folder / "run.py").write_text(script)
             ran_by = [sys.executable, "run.py"]
-        done = subprocess.run(ran_by, cwd=folder, env={"PATH": f"{path}:/usr/bin:/bin"}, capture_output=True, text=True)
+        given = {"PATH": f"{path}:/usr/bin:/bin"}
+        done = subprocess.run(ran_by, check=False, cwd=folder, env=given, capture_output=True, text=True)
         release = read_release(folder / run.check.release)
         again = release.statement
-        assert (again.method, again.settings, again.columns) == (statement.method, statement.settings, statement.columns)
+        assert (again.method, again.settings, again.columns) == (
+            statement.method,
+            statement.settings,
+            statement.columns,
+        )
         assert (again.model, again.parameters, again.counts_in) == (
             statement.model, statement.parameters, statement.counts_in
         )  # fmt: skip

@@ -4,9 +4,9 @@ import gzip
 
 import polars as pl
 import pytest
-import zstandard
 
 from querycloak.errors import InputError, ParameterError, UserError
+from querycloak.logs.zstd import zstd
 from querycloak.studio.looking import form_of, look_at
 from querycloak.studio.roles import known_reading, reading_of
 
@@ -89,7 +89,10 @@ def test_the_aol_form_is_known_with_and_without_header(look):
 def test_json_lines_with_odd_keys(look):
     found = look('{"who": {"id": 5}, "what": "tea"}\n{"who": {"id": 6}, "what": "maps"}\n', "log.jsonl")
     assert found.named
-    assert [(column.name, column.samples) for column in found.columns] == [("who.id", ("0",)), ("what", ("aaa", "aaaa"))]
+    assert [(column.name, column.samples) for column in found.columns] == [
+        ("who.id", ("0",)),
+        ("what", ("aaa", "aaaa")),
+    ]
     assert reading_of(found, {"user": "1", "query": "2"}, None).columns == {"user": "who.id", "query": "what"}
 
 
@@ -102,7 +105,7 @@ def test_parquet_known_and_odd(tmp_path):
     assert odd.needs == ("user", "query")
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
+@pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
 def test_compressed_logs(look, pack):
     found = look(pack(b"user,query\nann,tea\n"), "log.csv.packed")
     assert (found.format, roles(found)) == ("csv", {"user": 1, "query": 2})

@@ -27,7 +27,9 @@ def project(**changed):
 
 
 def run(**changed):
-    whole = StudioRun(OTHER, ID, "sweep", {"k": 5, "rare": "keep"}, "sweep k=5", 3.0, Job("r", "run"), ("topics",), Limits())
+    whole = StudioRun(
+        OTHER, ID, "sweep", {"k": 5, "rare": "keep"}, "sweep k=5", 3.0, Job("r", "run"), ("topics",), Limits()
+    )
     return replace(whole, **changed)
 
 

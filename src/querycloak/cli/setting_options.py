@@ -264,4 +264,3 @@ def _field(flag: str) -> str:
 
 def _fields(settings: type[Settings]) -> set[str]:
     return {s["name"] for s in describe_settings(settings)}
-
