@@ -32,6 +32,7 @@ from mutation.reproduction_faults import REPRODUCTIONS
 from mutation.semanticdp_faults import SEMANTIC_DP
 from mutation.setunion_faults import SET_UNION
 from mutation.stream_text_faults import STREAM_TEXTS
+from mutation.studio_faults import STUDIO
 from mutation.synthetic_faults import SYNTHETIC
 from mutation.task_faults import TASKS
 from mutation.verdict_faults import VERDICTS
@@ -536,5 +537,6 @@ FAULTS: list[Fault] = [
     *AUDIT,
     *OUTSIDE_BUDGET,
     *PAPERS,
+    *STUDIO,
 ]
 """All of them."""

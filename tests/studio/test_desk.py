@@ -16,6 +16,8 @@ from querycloak.releases.files import read_release
 from querycloak.releases.verify import verify
 from querycloak.studio.desk import Desk
 
+pytestmark = pytest.mark.needs_jit  # the child reads, maps and attacks: minutes in plain Python
+
 MARKER = "zyxw"
 """a word of the log that must be nowhere but in the log, the release and the rows that are asked for"""
 

@@ -93,6 +93,7 @@ def test_every_limit_is_an_option_of_check():
 
 
 @pytest.mark.slow
+@pytest.mark.needs_jit
 @pytest.mark.parametrize(
     ("name", "reading", "method", "settings"),
     [
