@@ -38,6 +38,7 @@ class Session:
         self.taken.clear()
 
     def ask(self, path: str, form: dict | None = None) -> tuple[int, http.client.HTTPMessage, bytes]:
+        """Send one request and time it."""
         headers = {"Cookie": self.cookie, "Origin": f"http://127.0.0.1:{self.port}"}
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
@@ -47,7 +48,7 @@ class Session:
         answer = connection.getresponse()
         body = answer.read()
         connection.close()
-        self.taken.append((time.perf_counter() - began, re.sub(r"/[0-9a-f]{16}", "/…", path.split("?")[0])))
+        self.taken.append((time.perf_counter() - began, re.sub(r"/[0-9a-f]{16}", "/…", path.partition("?")[0])))
         assert answer.status < 400, (answer.status, path, body[:500])
         return answer.status, answer.headers, body
 
@@ -57,6 +58,7 @@ class Session:
         return (headers["location"] or "").removeprefix(self.room), body
 
     def wait(self, state: str) -> None:
+        """Wait until nothing is going on."""
         while json.loads(self.page(state)[1])["active"]:
             time.sleep(0.1)
 
@@ -68,7 +70,7 @@ def play(session: Session, project: str, stop: threading.Event, gap: float, page
             time.sleep(gap)
             continue
         for path in pages:
-            _, body = session.page(path)
+            session.page(path)
             time.sleep(gap)
         for run in set(re.findall(rb"/runs/([0-9a-f]{16})\"", session.page(f"{project}/results")[1])):
             for part in ("", "/check", "/release.zip", "?texts=shown"):
@@ -117,9 +119,7 @@ def measure(address: str, log: Path) -> None:
     session.wait(f"{project}/state")
     exposed = time.perf_counter()
     assert b"of the people asked something that nobody else asked" in session.page(f"{project}/exposed")[1]
-    print(
-        f"{log.stat().st_size:,} bytes: columns after {looked - began:.1f} s, what it exposes after {exposed - began:.1f} s"
-    )
+    print(f"{log.stat().st_size:,} bytes: columns after {looked - began:.1f} s, exposure after {exposed - began:.1f} s")
     session.page(f"{project}/aims", {"task": "topics"})
     started = time.perf_counter()
     session.page(f"{project}/runs", {"set": "first"})

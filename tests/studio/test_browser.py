@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="no 
 LONG = 240_000
 """Milliseconds that a run may take on a busy machine."""
 SCRIPT, IMAGE = "<script>alert(1)</script>", "<img src=x onerror=alert(2)>"
-HOSTILE_NAME = "<img src=x onerror=alert(3)> (copy) ‮vst.csv"
+HOSTILE_NAME = "<img src=x onerror=alert(3)> (copy) \u202evst.csv"
 
 
 @contextmanager
@@ -145,7 +145,7 @@ def test_from_the_first_address_to_the_zip_on_a_generated_log(tab, port, tmp_pat
 
 def test_an_uploaded_csv_with_odd_columns_a_hostile_name_and_hostile_queries(tab, port, tmp_path):
     """Nothing of a name, a header or a query ever runs, masked or not."""
-    texts = [f"weather {SCRIPT}", IMAGE, "=1+1", "javascript:alert(4)", "cheap flights", "\x1b[31mred", "‮gnp.exe"]
+    texts = [f"weather {SCRIPT}", IMAGE, "=1+1", "javascript:alert(4)", "cheap flights", "\x1b[31mred", "\u202egnp.exe"]
     rows = [
         f'{i % 12},"{texts[(i * 7 + i // 12) % len(texts)]}",x{i % 5},2006-03-{1 + i % 28:02} 10:00:00'
         for i in range(400)
@@ -185,7 +185,7 @@ def test_an_uploaded_csv_with_odd_columns_a_hostile_name_and_hostile_queries(tab
 
 
 def test_cancel_reload_and_a_second_tab(tab, context, port, address):
-    """A long run goes on through a reload and is seen in another tab; cancelled there, it ends here, and the next runs."""
+    """A long run goes on through a reload and is seen in another tab; cancelled there, it ends here."""
     generate(tab, users=400, queries=30_000)
     to_methods(tab)
     start(tab, "synthetic-dp")
@@ -226,16 +226,17 @@ def test_another_page_of_this_machine_can_neither_write_nor_frame(tab, context, 
     import http.server
     import threading
 
-    class Page(http.server.BaseHTTPRequestHandler):
-        cookies: list = []
+    cookies = []
 
+    class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            self.cookies.append(self.headers.get("Cookie"))
+            cookies.append(self.headers.get("Cookie"))
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.end_headers()
             self.wfile.write(
-                f"<form method=post action='{room}generate'><input name=users value=9><input name=queries value=99></form>"
+                f"<form method=post action='{room}generate'><input name=users value=9>"
+                f"<input name=queries value=99></form>"
                 f"<iframe src='{room}'></iframe>".encode()
             )
 
@@ -249,7 +250,7 @@ def test_another_page_of_this_machine_can_neither_write_nor_frame(tab, context, 
     try:
         evil = context.new_page()
         evil.goto(f"http://127.0.0.1:{server.server_port}/")
-        assert Page.cookies[0] is None, "the cookie is bound to the room, which other servers do not know"
+        assert cookies[0] is None, "the cookie is bound to the room, which other servers do not know"
         assert "QueryCloak" not in (evil.frames[1].content() if len(evil.frames) > 1 else "")
         assert evil.evaluate(f"fetch('{room}').then(() => 'read', () => 'refused')") == "refused"
         with evil.expect_navigation():

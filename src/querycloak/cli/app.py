@@ -23,6 +23,7 @@ from querycloak.cli import (
     policy,
     reproduce,
     stream,
+    studio,
     verify,
 )
 from querycloak.cli.setting_options import AuditCommand, CompareCommand, GenerateCommand, MethodCommand, StreamCommand
@@ -59,6 +60,7 @@ def querycloak(
 
 app.command("demo")(demo.demo)
 app.command("anonymize", cls=MethodCommand)(anonymize.anonymize)
+app.command("studio")(studio.studio)
 app.command("stream", cls=StreamCommand)(stream.stream)
 app.command("attack")(attack.attack)
 app.command("check")(check.check)
