@@ -262,3 +262,16 @@ def test_settings_that_publish_rare_texts_or_identifiers_are_what_is_to_change(s
     changes = [c.change for c in judge(dataclasses.replace(r, statement=said), LIMITS, TASKS).failed]
     assert own in changes[0]
     assert identifiers in changes[1]
+
+
+def test_what_published_nothing_passed_nothing():
+    """Attacks found nobody and all counts are 0: it must not read as a run that keeps its limits."""
+    empty = run(exposure=exposed(rows=0.0, texts=0), utility=())
+    assert failed(empty) == failed(empty, tasks=()) == [4]
+    verdict = judge(empty, LIMITS, ())
+    assert verdict.failed[0].says == "it published nothing: there is nothing to attack, and nothing to use"
+    assert "--min-query-users" in verdict.failed[0].change
+    assert failed(run(exposure=exposed(rows=0.0, texts=0), proves={})) == [4, 1]
+    assert advise([empty], LIMITS, ()).publish is None
+    weightless = exposed(rows=0.0, texts=3)  # counts of 0 are rows all the same, and can be read
+    assert failed(run(exposure=weightless)) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from html.parser import HTMLParser
 
 HOSTILE = [
@@ -19,7 +20,7 @@ HARMLESS = "0 harmless"
 
 
 class Elements(HTMLParser):
-    """Collects the elements of a page, the attributes that run something, texts and titles of sections."""
+    """Collects the elements of a page, the attributes that run something, texts, titles of sections, and the data."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -27,6 +28,9 @@ class Elements(HTMLParser):
         self.handlers: list[str] = []
         self.texts: list[str] = []
         self.titles: list[str] = []
+        self.scripts: list[dict[str, str | None]] = []
+        """attributes of every script"""
+        self._blocks: list[str] = []
         self._tag = ""
         self.feed(page)
 
@@ -34,6 +38,9 @@ class Elements(HTMLParser):
         self._tag = tag
         self.names.add(tag)
         self.handlers += [name for name, value in attrs if name.startswith("on") or "javascript:" in (value or "")]
+        if tag == "script":
+            self.scripts.append(dict(attrs))
+            self._blocks.append("")
 
     def handle_endtag(self, tag):
         self._tag = ""
@@ -41,9 +48,18 @@ class Elements(HTMLParser):
     def handle_data(self, data):
         if self._tag == "style":
             return
+        if self._tag == "script":
+            self._blocks[-1] += data
+            return
         self.texts.append(data)
         if self._tag == "h2":
             self.titles.append(data)
+
+    @property
+    def data(self):
+        """The results in the page, read back; the page must have no other script."""
+        assert self.scripts == [{"type": "application/json", "id": "results"}]
+        return json.loads(self._blocks[0])
 
     @property
     def text(self) -> str:

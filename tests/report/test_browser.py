@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
 
 import pytest
 from sample_reports import check as sample_check
@@ -32,6 +34,15 @@ OVERLAPPING = """[...document.querySelectorAll('.strip')].filter(row => {
     return cut || boxes.some((a, i) => boxes.some((b, j) => i < j
         && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1));
 }).length"""
+
+UNFOLD = "document.querySelectorAll('details').forEach(d => { d.open = true; })"
+OUTSIDE = """[...document.querySelectorAll('svg.plot')].flatMap(svg => {
+    const frame = svg.closest('figure').getBoundingClientRect();
+    return [...svg.querySelectorAll('text')].filter(t => {
+        const box = t.getBoundingClientRect();
+        return box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1;
+    }).map(t => t.textContent);
+})"""
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
 
@@ -104,18 +115,82 @@ def test_nothing_is_wider_than_the_window_and_nothing_covers_another(open_page, 
     assert page.evaluate(OVERFLOWING) == []
     assert page.locator(".strip").count() > 3
     assert page.evaluate(OVERLAPPING) == 0
+    page.evaluate(UNFOLD)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "the page scrolls sideways, unfolded"
+    assert page.evaluate(OVERFLOWING) == []
+    assert page.evaluate(OVERLAPPING) == 0
 
 
-def test_the_report_draws_its_charts(open_page):
+def test_the_report_draws_its_pictures(open_page):
     page = open_page("report")
-    assert page.locator("section").count() == 11
-    drawn = page.locator(".chart > svg")
-    assert drawn.count() >= 5
+    assert page.locator("section").count() == 13
+    page.evaluate(UNFOLD)
+    drawn = page.locator("svg.plot")
+    assert drawn.count() >= 3
     for i in range(drawn.count()):
         box = drawn.nth(i).bounding_box()
         assert box["width"] > 200
-        assert box["height"] > 40
-    assert page.locator("svg [role='graphics-symbol']").count() > 50, "charts without marks"
+        assert box["height"] > 100
+        assert drawn.nth(i).locator(":is(.badge, .mark, .line)").count() > 0, "a picture without marks"
+    assert page.locator(".strip-plot .dot").count() > 50
+    assert page.evaluate(OUTSIDE) == []
+
+
+def test_pictures_are_readable_on_a_phone(open_page):
+    """Texts are at least 9 pixels high, though a picture is as wide as the window."""
+    page = open_page("many runs", width=420)
+    page.evaluate(UNFOLD)
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('svg.plot')].map(s => s.getBoundingClientRect().width"
+        " / s.viewBox.baseVal.width * 11)"
+    )
+    assert len(sizes) == 3
+    assert min(sizes) >= 9
+
+
+def test_a_table_that_does_not_fit_scrolls_in_its_box_and_shows_a_shadow(open_page):
+    page = open_page("many runs", width=420)
+    page.evaluate(UNFOLD)
+    box = page.locator(".wide:has(table.figures)").first
+    assert box.evaluate("e => e.scrollWidth > e.clientWidth + 50")
+    assert "local" in box.evaluate("e => getComputedStyle(e).backgroundAttachment")
+    assert box.get_attribute("tabindex") == "0"  # to be scrolled by keys
+    box.evaluate("e => { e.scrollIntoView(); e.firstElementChild.style.visibility = 'hidden'; }")  # the box alone
+    more = box.screenshot()
+    box.evaluate("e => { e.style.background = 'none'; }")
+    plain = box.screenshot()
+    assert more != plain, "no shadow where there is more"
+    short = open_page("report").locator(".wide:has(table.verdicts)").first  # one that fits
+    short.evaluate("e => { e.firstElementChild.style.visibility = 'hidden'; }")
+    fits = short.screenshot()
+    short.evaluate("e => { e.style.background = 'none'; }")
+    assert short.screenshot() == fits, "a shadow where there is nothing more"
+
+
+@pytest.mark.parametrize("name", ["report", "real"])
+def test_the_data_in_a_page_can_be_read_and_runs_nothing(open_page, pages, name):
+    page = open_page(name)
+    found = page.evaluate("JSON.parse(document.getElementById('results').textContent)")
+    if name == "report":
+        assert found == json.loads((pages[name].parent / "results.json").read_text())
+    else:
+        assert found["verdict"] in page.locator("h1").inner_text()
+    assert page.said == []
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="no pdftotext on this machine")
+def test_it_prints_as_a_whole_and_every_page_says_that_it_is_internal(open_page, tmp_path):
+    page = open_page("report")
+    page.pdf(path=tmp_path / "report.pdf", prefer_css_page_size=True)
+    pages = subprocess.run(
+        ["pdftotext", "-layout", tmp_path / "report.pdf", "-"], check=True, capture_output=True, text=True
+    ).stdout.split("\f")[:-1]
+    assert 4 < len(pages) < 20
+    assert all("Internal: do not publish" in text for text in pages)
+    assert "May I release this?" in pages[0].replace("MAY I RELEASE THIS?", "May I release this?")
+    whole = "\n".join(pages)
+    for title in ("Topics before and after", "How long each step took", "Does not cover"):
+        assert title in whole, "it stays folded on paper"
 
 
 def test_the_verdict_is_seen_at_once(open_page):

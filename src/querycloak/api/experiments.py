@@ -43,6 +43,7 @@ def compare(
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
     learn_from_clicks: bool = False,
+    safe_csv: bool = True,
     progress: Progress = QUIET,
 ) -> Comparison:
     """Run methods side by side on a log, attack and measure each release, and return what was found.
@@ -51,7 +52,8 @@ def compare(
     release is for, `limits` what it may cost; `Comparison.advice` says which run to publish, if any. Each run makes
     `draws` releases, with other seeds, for the spread of the papers' measures (`evaluation.spread`). A folder `output`
     gets `report.html`, `results.json`, `results.csv`, and every finished run, so that the same call continues after an
-    interruption. Without it nothing is written.
+    interruption. Without it nothing is written. `safe_csv` keeps spreadsheets from taking a text of `results.csv` for
+    a formula.
     """
     from querycloak.evaluation.compare import compare as run
     from querycloak.evaluation.compare import plan_runs
@@ -74,6 +76,7 @@ def compare(
         limits=LIMITS if limits is None else limits,
         tasks=tuple(tasks),
         knowledge=known,
+        safe_csv=safe_csv,
         progress=progress,
     )
     if folder is not None:
@@ -121,6 +124,7 @@ def reproduce(
     mapping: str | None = None,
     directory: SiteDirectory | None = None,
     resolver: Resolver | None = None,
+    safe_csv: bool = True,
     progress: Progress = QUIET,
 ) -> Reproduction:
     """Repeat the experiments of a paper on a log, and say which of its findings are found there.
@@ -129,8 +133,8 @@ def reproduce(
     the log has) and `quick` make it smaller; `draws` is how often everything is run. Queries are read as in the paper,
     unless `mapping` says otherwise. The folder `output` gets
     `reproduction.html`, a picture per figure, `results.csv`, and every finished run, so that the same call continues
-    after an interruption. These are experiments with known seeds: no release is written, and nothing of it is for
-    publishing.
+    after an interruption; `safe_csv` keeps spreadsheets from taking a text of it for a formula. These are experiments
+    with known seeds: no release is written, and nothing of it is for publishing.
     """
     from querycloak.evaluation.reproduce.papers import find_paper
     from querycloak.evaluation.reproduce.run import reproduce as run
@@ -152,7 +156,8 @@ def reproduce(
         source = sampled(bench, chosen, users, digest_of_knowledge(directory, resolver))
     source = replace(source, says=f"{source.says}; mapping: {mapping}")
     folder = Path(output)
-    found = run(chosen, source, folder, draws=draws, seed=seed, quick=quick, repeat=repeat, progress=progress)
+    given = {"draws": draws, "seed": seed, "quick": quick, "repeat": repeat, "safe_csv": safe_csv}
+    found = run(chosen, source, folder, **given, progress=progress)  # type: ignore[arg-type]
     write_reproduction(found, folder)
     return found
 

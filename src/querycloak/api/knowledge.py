@@ -78,8 +78,13 @@ def generate(
 
 
 @checked
-def write_generated(generated: GeneratedLog, path: str | PathLike[str], *, truth: bool = False) -> list[Path]:
-    """Write a generated log, its directory and, where asked, its truth; return the paths written."""
+def write_generated(
+    generated: GeneratedLog, path: str | PathLike[str], *, truth: bool = False, safe_csv: bool = True
+) -> list[Path]:
+    """Write a generated log, its directory and, where asked, its truth; return the paths written.
+
+    `safe_csv` is that of `write_log`.
+    """
     from querycloak.generator.write import write_generated as run
 
-    return run(generated, Path(path), truth=truth)
+    return run(generated, Path(path), truth=truth, safe_csv=safe_csv)

@@ -6,7 +6,10 @@ import os
 import re
 import sys
 import warnings
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 __all__ = ["main", "run"]
 
@@ -15,6 +18,7 @@ def run() -> None:
     """Be the command `querycloak`: a signal ends this process from here on, even while the rest is imported."""
     from querycloak.cli.interrupts import end_on_signals, ignore_signals
 
+    sys.excepthook = _crash
     end_on_signals()
     try:
         main()
@@ -79,9 +83,19 @@ def _as_option(message: str) -> str:
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     """Show a warning, such as that of a plugin that cannot be used, as one line."""
-    print(f"querycloak: {message}", file=sys.stderr)
+    from querycloak.cli.say import complain
+
+    complain(str(message))
+
+
+def _crash(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:
+    from querycloak.cli.say import say_crash
+
+    say_crash(kind, error, at)
 
 
 def _fail(message: str, code: int) -> None:
-    print(f"querycloak: {message}", file=sys.stderr)
+    from querycloak.cli.say import complain
+
+    complain(message)
     sys.exit(code)

@@ -14,10 +14,12 @@ from querycloak.cli.options import (
     DirectoryOption,
     LearnOption,
     ResolverOption,
+    SafeCsvOption,
     SeedOption,
     SignOption,
     TaxonomyOption,
 )
+from querycloak.cli.say import say, say_text
 from querycloak.cli.setting_options import given_settings
 from querycloak.logs.read_options import ReadOptions
 
@@ -67,6 +69,7 @@ def anonymize(
             show_default=False,
         ),
     ] = None,
+    safe_csv: SafeCsvOption = True,
     sign: SignOption = None,
     seed: SeedOption = None,
     *,
@@ -121,15 +124,23 @@ def anonymize(
         if truth is not None:  # before the release: a commitment whose salt is lost could never be opened
             commitment = api.write_truth(release, bench.log, truth)
         command = shown_command(sys.argv)
-        api.write_release(release, output, statement_to=statement, sign=key, command=command, commitment=commitment)
+        api.write_release(
+            release,
+            output,
+            statement_to=statement,
+            sign=key,
+            command=command,
+            commitment=commitment,
+            safe_csv=safe_csv,
+        )
         if truth is not None:
             progress.note(f"{truth} tells who is who in the release: keep it, never share it.")
         if statement is None:
             progress.note("No statement was written; without one nobody can verify the release. Use --statement FILE.")
     to_stderr = is_standard_output(output)
     signature = "unsigned" if key is None else f"Ed25519, key {key.public.fingerprint}"
-    typer.echo(release.statement.short(signature), err=to_stderr)
-    typer.echo(f"release:   {output}" + ("" if statement is None else f"\nstatement: {statement}"), err=to_stderr)
+    say_text(release.statement.short(signature), err=to_stderr)
+    say(f"release:   {output}", *(() if statement is None else (f"statement: {statement}",)), err=to_stderr)
 
 
 def _warn(release: Release, progress: Progress) -> None:

@@ -26,6 +26,7 @@ from querycloak.cli import (
     studio,
     verify,
 )
+from querycloak.cli.say import say
 from querycloak.cli.setting_options import AuditCommand, CompareCommand, GenerateCommand, MethodCommand, StreamCommand
 
 __all__ = ["app"]
@@ -42,7 +43,7 @@ app = typer.Typer(
 
 def _version(show: bool) -> None:
     if show:
-        typer.echo(f"querycloak {__version__}")
+        say(f"querycloak {__version__}")
         raise typer.Exit
 
 

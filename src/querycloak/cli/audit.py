@@ -9,6 +9,7 @@ import typer
 from querycloak.cli.log_options import QuietOption
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import TAXONOMIES
+from querycloak.cli.say import say
 from querycloak.cli.setting_options import given_settings
 
 if TYPE_CHECKING:
@@ -89,17 +90,17 @@ def _print(found: Audit) -> None:
     from querycloak.releases.account import RELATIONS
 
     relation = RELATIONS[found.relation]
-    typer.echo(f"{found.method}: {found.runs:,} runs; neighbours: {relation}; {_noise(found)}")
-    typer.echo("")
+    say(f"{found.method}: {found.runs:,} runs; neighbours: {relation}; {_noise(found)}")
+    say("")
     head = ["measured pair", "others", "delta", "likely", "unlikely", "bound", "claim", ""]
     print_table(head, [_row(pair) for pair in found.measured])
-    typer.echo("")
+    say("")
     for pair in found.measured:
-        typer.echo(f"{pair.pair}: the user {pair.what}. More likely in {_log(found, pair)}: {pair.event}")
+        say(f"{pair.pair}: the user {pair.what}. More likely in {_log(found, pair)}: {pair.event}")
     others = sorted({pair.pair for pair in found.pairs if not pair.runs})
     if others:
-        typer.echo(f"looked at, and less telling: {', '.join(others)}")
-    typer.echo(
+        say(f"looked at, and less telling: {', '.join(others)}")
+    say(
         f"Bounds are lower bounds of epsilon, all true together with a probability of {1 - found.error:.1%}; a bound "
         "below its claim proves nothing."
     )

@@ -19,6 +19,7 @@ from querycloak.cli.options import (
     SensitiveOption,
     TaxonomyOption,
 )
+from querycloak.cli.say import say
 from querycloak.evaluation.limits import Limits
 from querycloak.logs.read_options import ReadOptions
 
@@ -105,5 +106,5 @@ def check(
     else:
         print_check(found)
         if output is not None:
-            typer.echo(f"page: {output}")
+            say(f"page: {output}")
     raise typer.Exit(found.exit_code)

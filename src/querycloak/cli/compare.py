@@ -12,7 +12,8 @@ import typer
 from querycloak.cli.limit_options import ForOption, has_limits, parse_tasks
 from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.mapping_options import maps_queries
-from querycloak.cli.options import DirectoryOption, LearnOption, ResolverOption, TaxonomyOption
+from querycloak.cli.options import DirectoryOption, LearnOption, ResolverOption, SafeResultsOption, TaxonomyOption
+from querycloak.cli.say import say
 from querycloak.cli.setting_options import given_settings
 from querycloak.evaluation.limits import Limits
 from querycloak.logs.read_options import ReadOptions
@@ -57,6 +58,7 @@ def compare(
     mapping: str | None,
     limits: Limits,
     options: ReadOptions,
+    safe_csv: SafeResultsOption = True,
     quiet: QuietOption = False,
 ) -> None:
     """Run methods side by side on a log, attack and measure each release, and write a report with advice.
@@ -71,6 +73,7 @@ def compare(
     Example: `querycloak compare log.tsv --methods sweep --min-query-users 2,5,20 -o comparison`
     """
     from querycloak.catalog import METHODS, method
+    from querycloak.cli.given_options import command_words
     from querycloak.cli.inputs import digest_of_files, open_bench, parse_grid
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import print_advice
@@ -102,15 +105,17 @@ def compare(
             limits=limits,
             tasks=named,
             repeat=repeat,
+            command=command_words(context),
             knowledge=known,
+            safe_csv=safe_csv,
             progress=progress,
         )
         progress.start("writing the report")
         write_report(found, output)
     failed = [r for r in found.runs if r.error is not None]
     for r in failed:
-        typer.echo(f"failed: {r.name}: {r.error}")
+        say(f"failed: {r.name}: {r.error}")
     if all(r.error is not None or r.baseline for r in found.runs):
         raise UserError(f"None of the runs came through; {output / 'report.html'} says why.")
     print_advice(found)
-    typer.echo(f"{output / 'report.html'}\n{output / 'results.json'}\n{output / 'results.csv'}")
+    say(*(str(output / name) for name in ("report.html", "results.json", "results.csv")))

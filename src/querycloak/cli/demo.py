@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption
+from querycloak.cli.say import say, say_text
 
 __all__ = ["demo"]
 
@@ -28,6 +29,7 @@ def demo(
     from querycloak.cli.tables import print_advice
     from querycloak.evaluation.assess import Assessor
     from querycloak.evaluation.check import check_release
+    from querycloak.evaluation.command_words import CommandWords
     from querycloak.evaluation.compare import DEFAULT_TASKS, compare, plan_runs
     from querycloak.logs.locks import locked_directory
     from querycloak.logs.read_options import ReadOptions
@@ -49,19 +51,21 @@ def demo(
         )
         write_check_page(judged, page_path)
         repeat = f"querycloak demo -o {output} --seed {seed}"
-        found = compare(bench, plan_runs(METHODS, GRID), output, seed=seed, repeat=repeat, progress=progress)
+        command = CommandWords(log=str(log_path))
+        plans = plan_runs(METHODS, GRID)
+        found = compare(bench, plans, output, seed=seed, repeat=repeat, command=command, progress=progress)
         write_report(found, output)
     held = sum(finding.holds is True for finding in judged.findings)
     seen = sum(finding.holds is not None for finding in judged.findings)
     naive = found.runs[0].exposure
     assert naive is not None
-    typer.echo(release.statement.short() + "\n")
-    typer.echo(f"log:       {log_path}  ({len(bench.log):,} rows of {USERS} users; generated, no real person)")
-    typer.echo(f"new ids alone: {naive.exposed_share:.0%} of the people have a query published that nobody else asked")
-    typer.echo(f"release:   {release_path}  (k = {K}; {held} of {seen} checks of its files hold)")
-    typer.echo(f"verdict:   {judged.verdict}: {judged.reasons[0]}")
+    say_text(release.statement.short() + "\n")
+    say(f"log:       {log_path}  ({len(bench.log):,} rows of {USERS} users; generated, no real person)")
+    say(f"new ids alone: {naive.exposed_share:.0%} of the people have a query published that nobody else asked")
+    say(f"release:   {release_path}  (k = {K}; {held} of {seen} checks of its files hold)")
+    say(f"verdict:   {judged.verdict}: {judged.reasons[0]}")
     for light in judged.lights:
-        typer.echo(f"           {light.colour:>5}  {light.question}: {light.says}")
-    typer.echo("advice:    ", nl=False)
+        say(f"           {light.colour:>5}  {light.question}: {light.says}")
+    say("advice:    ", nl=False)
     print_advice(found)
-    typer.echo(f"pages:     {page_path} (this release), {output / 'report.html'} (methods side by side)")
+    say(f"pages:     {page_path} (this release), {output / 'report.html'} (methods side by side)")

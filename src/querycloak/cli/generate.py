@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.options import NamedTaxonomyOption
+from querycloak.cli.options import NamedTaxonomyOption, SafeCsvOption
+from querycloak.cli.say import say
 from querycloak.cli.setting_options import given_settings
 
 __all__ = ["generate"]
@@ -22,6 +23,7 @@ def generate(
         bool, typer.Option("--truth", help="Also write what each query is about, as `<OUTPUT's stem>.truth.tsv`.")
     ] = False,
     taxonomy: NamedTaxonomyOption = "wordnet",
+    safe_csv: SafeCsvOption = True,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same log.", show_default=False)] = None,
 ) -> None:
     """Generate a log in the AOL format, and the directory of its sites next to it. No real person is in it.
@@ -38,8 +40,8 @@ def generate(
         progress.tell_compiling()
         made = api.generate(taxonomy=taxonomy, seed=seed, progress=progress, **given_settings(context))
         progress.start("writing the log")
-        written = api.write_generated(made, output, truth=truth)
+        written = api.write_generated(made, output, truth=truth, safe_csv=safe_csv)
     log, to_stderr = made.log, is_standard_output(output)
-    typer.echo(f"{len(log):,} rows, {int(log.event.sum()):,} query events, {len(log.users):,} users", err=to_stderr)
+    say(f"{len(log):,} rows, {int(log.event.sum()):,} query events, {len(log.users):,} users", err=to_stderr)
     for path in written:
-        typer.echo(str(path), err=to_stderr)
+        say(str(path), err=to_stderr)

@@ -16,6 +16,8 @@ import sys
 import threading
 from typing import Final
 
+from querycloak.visible import visible
+
 __all__ = ["end_on_signals", "ignore_signals"]
 
 WORDS: Final = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
@@ -56,7 +58,8 @@ def _end(number: int) -> None:
     if locks is not None and hasattr(locks, "remove_lock_files"):
         locks.remove_lock_files()
     clear = b"\r\x1b[2K\x1b[?25h" if os.isatty(2) else b""  # the line of the progress bar, and the cursor it hid
-    os.write(2, clear + f"querycloak: {WORDS[signal.Signals(number)]}; {_told(written)}.\n".encode(errors="replace"))
+    message = visible(f"querycloak: {WORDS[signal.Signals(number)]}; {_told(written)}.")
+    os.write(2, clear + f"{message}\n".encode(errors="replace"))
     os._exit(128 + number)
 
 

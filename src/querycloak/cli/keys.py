@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.say import say
+
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Keys that sign statements.", rich_markup_mode="markdown")
@@ -31,4 +33,4 @@ def new(
     from querycloak.releases.signing import new_key_pair
 
     fingerprint = new_key_pair(file)
-    typer.echo(f"private key: {file} (keep it, never share it)\npublic key:  {file}.pub\nfingerprint: {fingerprint}")
+    say(f"private key: {file} (keep it, never share it)", f"public key:  {file}.pub", f"fingerprint: {fingerprint}")

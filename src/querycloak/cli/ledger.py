@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.say import say, say_json
+
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Ledgers of privacy budget.", rich_markup_mode="markdown")
@@ -36,8 +38,8 @@ def make(
     from querycloak.releases.ledger import make_ledger
 
     made = make_ledger(file, log=log, epsilon=epsilon, delta=delta, fold_case=not case_matters)
-    typer.echo(f"ledger: {file} (its key: {file}.key; keep both, share neither)")
-    typer.echo(f"head:   {made.head}")
+    say(f"ledger: {file} (its key: {file}.key; keep both, share neither)")
+    say(f"head:   {made.head}")
 
 
 @app.command("show")
@@ -78,13 +80,13 @@ def show(
                 for row in found.rows
             ],
         }
-        typer.echo(json.dumps(values, indent=2))
+        say_json(json.dumps(values, indent=2))
         return
-    typer.echo(f"log:     {found.log}")
-    typer.echo(f"budget:  epsilon {found.epsilon:g}, delta {found.delta:g} per person, over all releases")
-    typer.echo(f"people:  {n:,}")
-    typer.echo(f"spent:   epsilon {median:.4g} (median), {most:.4g} (most)")
-    typer.echo(f"head:    {found.head.hex()}")
+    say(f"log:     {found.log}")
+    say(f"budget:  epsilon {found.epsilon:g}, delta {found.delta:g} per person, over all releases")
+    say(f"people:  {n:,}")
+    say(f"spent:   epsilon {median:.4g} (median), {most:.4g} (most)")
+    say(f"head:    {found.head.hex()}")
     print_table(
         ["row", "release (UTC)", "method", "people", "cost of each"],
         [
@@ -99,7 +101,7 @@ def head(file: FileArgument) -> None:
     """Print the head of the chain: the hash that covers every row. Keep it elsewhere, for `ledger verify --head`."""
     from querycloak.releases.ledger import read_ledger
 
-    typer.echo(read_ledger(file).head.hex())
+    say(read_ledger(file).head.hex())
 
 
 @app.command("verify")
@@ -122,8 +124,8 @@ def verify(
         raise ParameterError("--head is empty: give the head that was kept, or leave the option out.")
     found = read_ledger(file)
     since = verify_state(found, (kept or "").strip().lower())
-    typer.echo(f"{file}: {found.length:,} rows, none changed or missing, nobody above the budget.")
+    say(f"{file}: {found.length:,} rows, none changed or missing, nobody above the budget.")
     if kept:
-        typer.echo(f"The head given is in it; {since:,} rows were added since.")
+        say(f"The head given is in it; {since:,} rows were added since.")
     else:
-        typer.echo("Whether this is an older copy cannot be told without a head kept elsewhere (--head).")
+        say("Whether this is an older copy cannot be told without a head kept elsewhere (--head).")

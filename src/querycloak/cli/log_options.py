@@ -69,6 +69,17 @@ LOG_OPTIONS: Final[dict[str, tuple[Any, Any]]] = {
         ],
         "auto",
     ),
+    "unescape": (
+        Annotated[
+            bool,
+            typer.Option(
+                "--unescape",
+                help="The log is CSV that was written with --safe-csv: take its apostrophes away. A release needs no "
+                "such word: its statement says it.",
+            ),
+        ],
+        False,
+    ),
     "on_error": (
         Annotated[str, typer.Option("--on-error", help="Bad lines: `stop` at the first, or `skip` and count them.")],
         "stop",

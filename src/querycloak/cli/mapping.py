@@ -8,6 +8,7 @@ import typer
 
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import NamedTaxonomyOption
+from querycloak.cli.say import say, say_heading
 
 __all__ = ["map_query"]
 
@@ -30,6 +31,6 @@ def map_query(
     if not query.strip():
         raise ParameterError.of("QUERY", "the text of a query", query)
     for title, lines in mapper_of(load_taxonomy(taxonomy), mapping).explain(query):
-        typer.secho(title, bold=True)
+        say_heading(title)
         for line in lines:
-            typer.echo(f"  {line}")
+            say(f"  {line}")

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from querycloak.catalog import METHODS, STREAM_METHODS, method
+from querycloak.cli.say import say
 from querycloak.cli.setting_options import describe_options
 
 __all__ = ["methods"]
@@ -20,15 +21,15 @@ def methods(
         there_are = METHODS | STREAM_METHODS
         width = max(len(n) for n in there_are)
         for entry in there_are.values():
-            typer.echo(f"{entry.name:<{width}}  {entry.summary}")
+            say(f"{entry.name:<{width}}  {entry.summary}")
         return
     entry = method(name)
-    typer.echo(f"{entry.name}: {entry.summary}\nguarantee: {entry.guarantee}")
+    say(f"{entry.name}: {entry.summary}", f"guarantee: {entry.guarantee}")
     if entry.package:
-        typer.echo(f"from: {entry.package}")
+        say(f"from: {entry.package}")
     needs = ["taxonomy" if need == "paths" else need for need in entry.needs]  # paths of queries are in a taxonomy
     takes = [f"--{need}" for need in needs if need in {"taxonomy", "directory", "resolver"}]
     if takes:
-        typer.echo(f"also takes: {', '.join(takes)}")
+        say(f"also takes: {', '.join(takes)}")
     for line in describe_options(entry.settings):
-        typer.echo("  " + line.replace("`", ""))
+        say("  " + line.replace("`", ""))

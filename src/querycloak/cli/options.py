@@ -15,6 +15,8 @@ __all__ = [
     "NamedTaxonomyOption",
     "ReleaseArgument",
     "ResolverOption",
+    "SafeCsvOption",
+    "SafeResultsOption",
     "SeedOption",
     "SensitiveOption",
     "SignOption",
@@ -78,6 +80,21 @@ SensitiveOption = Annotated[
         "--sensitive",
         help="A list of sensitive words to count by instead of ours: a topic, a tab, a word or phrase per line.",
         show_default=False,
+    ),
+]
+SafeCsvOption = Annotated[
+    bool,
+    typer.Option(
+        "--safe-csv/--no-safe-csv",
+        help="In CSV, put an apostrophe before texts that a spreadsheet would take for formulas (= + - @). The "
+        "statement says so, and commands that read the release take it away again.",
+    ),
+]
+SafeResultsOption = Annotated[
+    bool,
+    typer.Option(
+        "--safe-csv/--no-safe-csv",
+        help="In results.csv, put an apostrophe before texts that a spreadsheet would take for formulas.",
     ),
 ]
 SeedOption = Annotated[

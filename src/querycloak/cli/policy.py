@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli.say import say, say_text
+
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Rules of regulators and services.", rich_markup_mode="markdown")
@@ -24,7 +26,7 @@ def list_presets() -> None:
 
     width = max(map(len, PRESETS))
     for name in PRESETS:
-        typer.echo(f"{name:<{width}}  {parse_policy(*policy_text(name)).about}")
+        say(f"{name:<{width}}  {parse_policy(*policy_text(name)).about}")
 
 
 @app.command("show")
@@ -42,4 +44,4 @@ def show(
 
     text, path = policy_text(name)
     parse_policy(text, path)
-    typer.echo(text, nl=False)
+    say_text(text, nl=False)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Self
 
+from querycloak.cli.say import say
+from querycloak.visible import visible
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -37,7 +40,7 @@ class ShownProgress:
     def start(self, step: str, total: int | None = None) -> None:
         """Begin a step."""
         if self._task is not None:
-            self._bars.reset(self._task, description=step, total=total, visible=True)
+            self._bars.reset(self._task, description=visible(step), total=total, visible=True)
 
     def advance(self, units: int = 1) -> None:
         """Move the bar."""
@@ -49,9 +52,9 @@ class ShownProgress:
         if self._quiet:
             return
         if self._bars is None:
-            print(text, file=sys.stderr)
+            say(text, err=True)
         else:
-            self._bars.console.print(text, style="dim", highlight=False, markup=False, soft_wrap=True)
+            self._bars.console.print(visible(text), style="dim", highlight=False, markup=False, soft_wrap=True)
 
     def tell_compiling(self) -> None:
         """Say so when kernels are compiled on the first run."""
@@ -75,7 +78,7 @@ def _bars() -> Any:
 
     return Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

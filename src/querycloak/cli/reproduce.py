@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
-from querycloak.cli.options import DirectoryOption, NamedTaxonomyOption, ResolverOption, known_mapping
+from querycloak.cli.options import (
+    DirectoryOption,
+    NamedTaxonomyOption,
+    ResolverOption,
+    SafeResultsOption,
+    known_mapping,
+)
+from querycloak.cli.say import say
 from querycloak.evaluation.reproduce.papers import PAPERS
 from querycloak.logs.read_options import ReadOptions
 
@@ -69,6 +76,7 @@ def reproduce(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     options: ReadOptions,
+    safe_csv: SafeResultsOption = True,
     quiet: QuietOption = False,
 ) -> None:
     """Repeat the tables and figures of a paper on a log, and say of each of its findings whether it is found there.
@@ -105,13 +113,14 @@ def reproduce(
             mapping=mapping,
             directory=None if bench is None else bench.directory,
             resolver=None if bench is None else bench.resolver,
+            safe_csv=safe_csv,
             progress=progress,
         )
     if as_json:
         print_json(_plain(found))
         return
     _print(found)
-    typer.echo(f"{output / 'reproduction.html'}\n{output / 'results.csv'}")
+    say(*(str(output / name) for name in ("reproduction.html", "results.csv")))
 
 
 def _plain(found: Reproduction) -> dict[str, object]:
@@ -135,14 +144,12 @@ def _plain(found: Reproduction) -> dict[str, object]:
 def _print(found: Reproduction) -> None:
     """Print one line per finding."""
     seeds = ", ".join(map(str, found.seeds))
-    typer.echo(f"{found.paper.cite}")
-    typer.echo(
-        f"Experiment, not for release. Log: {found.log}. Seeds: {seeds}.{' Quick run.' if found.quick else ''}\n"
-    )
+    say(f"{found.paper.cite}")
+    say(f"Experiment, not for release. Log: {found.log}. Seeds: {seeds}.{' Quick run.' if found.quick else ''}", "")
     for finding, outcome in found.judged:
-        typer.echo(f"{outcome.verdict}: {finding.says} ({finding.where}) Here: {outcome.figures}.")
+        say(f"{outcome.verdict}: {finding.says} ({finding.where}) Here: {outcome.figures}.")
     for absent in found.paper.absent:
-        typer.echo(f"not repeated: {absent.name}: {absent.why}.")
+        say(f"not repeated: {absent.name}: {absent.why}.")
     for name, why in found.not_run.items():
-        typer.echo(f"not run: {name}: {why}")
-    typer.echo("")
+        say(f"not run: {name}: {why}")
+    say("")

@@ -11,7 +11,8 @@ import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
 from querycloak.cli.mapping_options import maps_queries
-from querycloak.cli.options import TAXONOMIES, SeedOption, SignOption
+from querycloak.cli.options import TAXONOMIES, SafeCsvOption, SeedOption, SignOption
+from querycloak.cli.say import say_text
 from querycloak.cli.setting_options import given_settings
 from querycloak.logs.read_options import ReadOptions
 
@@ -74,6 +75,7 @@ def stream(
             show_default=False,
         ),
     ] = None,
+    safe_csv: SafeCsvOption = True,
     sign: SignOption = None,
     seed: SeedOption = None,
     *,
@@ -118,6 +120,7 @@ def stream(
         checkpoint_seconds=checkpoint_seconds,
         options=options,
         max_wait=max_wait,
+        safe_csv=safe_csv,
         seed=seed,
         taxonomy=taxonomy,
         mapping=check_mapping(mapping),
@@ -137,6 +140,6 @@ def stream(
         return
     if not quiet:
         signature = "unsigned" if run.key is None else f"Ed25519, key {run.key.public.fingerprint}"
-        typer.echo(short_summary(found, signature), err=True)
+        say_text(short_summary(found, signature), err=True)
     if found.signal:
         raise typer.Exit(128 + found.signal)

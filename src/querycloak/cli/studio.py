@@ -31,6 +31,7 @@ def studio(
 
     Example: `querycloak studio logs`
     """
+    from querycloak.cli.say import say
     from querycloak.errors import UserError
 
     limit = parse_size(max_upload)
@@ -48,10 +49,10 @@ def studio(
     from querycloak.studio.server import serve
 
     def tell(address: str) -> None:
-        typer.echo(f"The studio is at {address}\nThis address is a key: keep it to yourself. Ctrl-C ends the studio.")
+        say(f"The studio is at {address}", "This address is a key: keep it to yourself. Ctrl-C ends the studio.")
 
     serve(folder, work or folder / ".querycloak-studio", port=port, max_upload=limit, browser=browser, tell=tell)
-    typer.echo("The studio has ended; what was done is kept.")
+    say("The studio has ended; what was done is kept.")
 
 
 def parse_size(text: str) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
+from querycloak.cli.say import say, say_json
+from querycloak.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,9 +33,9 @@ def print_exposure(found: Exposure) -> None:
     """Print what stands open in a release without any attacker."""
     from querycloak.evaluation.exposure import exposure_rows
 
-    typer.echo("Exposure: what anybody can read, counted in people (lower is better)")
+    say("Exposure: what anybody can read, counted in people (lower is better)")
     print_table(["what", "value"], [[what, value] for what, value, _ in exposure_rows(found)])
-    typer.echo("")
+    say("")
 
 
 def print_attacks(results: Sequence[AttackResult], not_run: Mapping[str, str], nothing: Mapping[str, str]) -> None:
@@ -43,13 +44,13 @@ def print_attacks(results: Sequence[AttackResult], not_run: Mapping[str, str], n
     for question in ("singling out", "linkability", "inference"):
         rows = [_attack_row(r) for r in results if r.question == question]
         if rows:
-            typer.echo(f"{question.capitalize()} (lower is better)")
+            say(f"{question.capitalize()} (lower is better)")
             print_table(head, rows)
-            typer.echo("")
+            say("")
     for name, why in nothing.items():
-        typer.echo(f"nothing to attack: {name}: {why}")
+        say(f"nothing to attack: {name}: {why}")
     for name, why in not_run.items():
-        typer.echo(f"not run: {name}: {why}")
+        say(f"not run: {name}: {why}")
 
 
 def _attack_row(r: AttackResult) -> list[str]:
@@ -69,63 +70,64 @@ def _attack_row(r: AttackResult) -> list[str]:
 def print_check(found: ReleaseCheck) -> None:
     """Print the verdict first, then why, then what was found."""
     run = found.run
-    typer.echo(f"{found.verdict}: {found.reasons[0]}")
+    say(f"{found.verdict}: {found.reasons[0]}")
     for reason in found.reasons[1:]:
-        typer.echo(f"  also: {reason}")
+        say(f"  also: {reason}")
     for change in found.changes:
-        typer.echo(f"  change: {change}")
-    typer.echo("")
+        say(f"  change: {change}")
+    say("")
     for light in found.lights:
-        typer.echo(f"{light.colour.upper():>6}  {light.question}: {light.says}")
-    typer.echo("")
+        say(f"{light.colour.upper():>6}  {light.question}: {light.says}")
+    say("")
     if run.exposure is not None:
         print_exposure(run.exposure)
     print_attacks(run.attacks, {}, run.nothing)
     print_utility(run.utility)
     for text in found.not_tested:
-        typer.echo(f"not tested: {text}")
+        say(f"not tested: {text}")
 
 
 def print_advice(found: Comparison) -> None:
     """Print which run to publish, and for each other run the first condition that failed and what to change."""
     advice = found.advice
-    typer.echo(advice.text)
+    say(advice.text)
     for verdict, run in zip(advice.verdicts, found.runs, strict=True):
         if verdict.failed and run.error is None:
             first, more = verdict.failed[0], len(verdict.failed) - 1
             rest = f" ({more} more in the report)" if more else ""
             change = f"; {first.change}" if first.change else ""
-            typer.echo(f"  {run.name}: {first.says}{change}{rest}")
+            say(f"  {run.name}: {first.says}{change}{rest}")
 
 
 def print_utility(found: Sequence[Utility]) -> None:
     """Print one line per task."""
-    typer.echo("What it is good for (higher is better; 1 = the original log, 0 = the same method run blindly)")
+    say("What it is good for (higher is better; 1 = the original log, 0 = the same method run blindly)")
     rows = []
     for u in found:
         between = "not possible" if not u.possible else "no scale" if u.scaled is None else f"{u.scaled:.2f}"
         ends = "" if u.scaled_low is None or not u.possible else f"{u.scaled_low:.2f} to {u.scaled_high:.2f}"
         rows.append([u.task, between, ends, f"{u.value:.3f}", f"{u.original:.3f}", f"{u.blind:.3f}"])
     print_table(["task", "0 to 1", "95 % interval", "raw", "original", "blind"], rows)
-    typer.echo("")
+    say("")
 
 
 def print_measures(scores: Sequence[Score]) -> None:
     """Print one line per measure of the papers."""
-    typer.echo("Measures of the papers")
+    say("Measures of the papers")
     print_table(["measure", "value", "better"], [[s.measure, f"{s.value:.4f}", s.better] for s in scores])
     for s in scores:
         if s.curve:
             values = ", ".join(f"{number}: {value:.1f}" for number, value in s.curve.items())
-            typer.echo(f"{s.measure} by the number of clusters ({s.details['clusters']:.0f} above): {values}")
+            say(f"{s.measure} by the number of clusters ({s.details['clusters']:.0f} above): {values}")
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print columns: the first to the left, the others to the right."""
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-    for row in [head, *rows]:
+    shown = [[visible(cell) for cell in row] for row in [head, *rows]]
+    widths = [max(len(row[i]) for row in shown) for i in range(len(head))]
+    for row in shown:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
-        typer.echo("  ".join(cells).rstrip())
+        say("  ".join(cells).rstrip())
 
 
 def print_json(found: Any) -> None:
@@ -133,4 +135,4 @@ def print_json(found: Any) -> None:
     import msgspec
 
     plain = msgspec.json.encode(found, enc_hook=lambda value: value.item())  # NumPy's numbers
-    typer.echo(msgspec.json.format(plain, indent=2).decode())
+    say_json(msgspec.json.format(plain, indent=2).decode())

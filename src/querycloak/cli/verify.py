@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.say import say
 from querycloak.logs.read_options import ReadOptions
 
 __all__ = ["verify"]
@@ -59,7 +60,7 @@ def verify(
         found = api.verify(release, original, truth=truth, public_key=public_key)
     words = {True: "holds", False: "FAILS", None: "     ?"}
     for finding in found:
-        typer.echo(f"{words[finding.holds]:>6}  {finding.check}: {finding.seen}")
+        say(f"{words[finding.holds]:>6}  {finding.check}: {finding.seen}")
     failed = sum(finding.holds is False for finding in found)
     if failed:
         raise CheckFailedError(f"{release}: {failed} of {len(found)} checks failed.")

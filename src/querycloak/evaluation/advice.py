@@ -6,7 +6,8 @@
    smaller of the two counts. An attack that fits the release and could not be run was not passed.
 3. Own texts and identifiers are within their limits.
 4. For every task that the user named, the lower end of what the release reaches is above the upper end of what the same
-   method reaches blindly.
+   method reaches blindly. A run that published nothing fails this one, whatever tasks are named: attacks that found
+   nobody and counts of 0 are no sign that it is safe.
 """
 
 from __future__ import annotations
@@ -74,7 +75,11 @@ def judge(run: Run, limits: Limits, tasks: Sequence[str]) -> Verdict:
     """Hold the four conditions against a run."""
     if run.error is not None or run.statement is None:
         return Verdict(run=run.name, failed=(Condition(number=1, says="the method failed", change="", untested=True),))
-    risky = [*_proof(run, run.statement, limits), *_attacks(run, limits), *_texts(run, limits)]
+    proof = list(_proof(run, run.statement, limits))
+    if run.published_nothing:  # attacks found nobody and counts are 0: that is not to have passed them
+        says = "it published nothing: there is nothing to attack, and nothing to use"
+        return Verdict(run=run.name, failed=(Condition(number=4, says=says, change=_less_strict(run)), *proof))
+    risky = [*proof, *_attacks(run, limits), *_texts(run, limits)]
     too_loose = any(c.change for c in risky)  # what makes it safer makes it less useful: do not ask for both
     return Verdict(run=run.name, failed=(*risky, *_tasks(run, tasks, too_loose=too_loose)))
 
@@ -283,6 +288,14 @@ def _looser(run: Run) -> str:
     if _parameter(run, "k") is not None:
         return "more people in the log, or a smaller --k"
     return "more people in the log"
+
+
+def _less_strict(run: Run) -> str:
+    """Say what lets something through, where nothing was published."""
+    settings = {} if run.statement is None else run.statement.settings
+    if settings.get("min_query_users"):
+        return "lower --min-query-users, or take more people into the log"
+    return _looser(run)
 
 
 def _percent(share: float) -> str:

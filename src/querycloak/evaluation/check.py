@@ -15,6 +15,7 @@ from querycloak.catalog import ATTACKS
 from querycloak.evaluation._stated_texts import verify_texts
 from querycloak.evaluation.advice import NEED_OTHER_RELEASES, Condition, judge
 from querycloak.evaluation.limits import LIMITS, Limits
+from querycloak.evaluation.questions import QUESTIONS, Light, answer_question
 from querycloak.evaluation.run import Run  # noqa: TC001 - msgspec reads the types of fields
 from querycloak.evaluation.sample import Sample, sample_rows
 from querycloak.releases.verify import Finding, verify_release, verify_truth
@@ -25,27 +26,11 @@ if TYPE_CHECKING:
     from querycloak.evaluation.assess import Assessor
     from querycloak.releases.release import Release
 
-__all__ = ["EXIT_CODES", "Light", "Outcome", "ReleaseCheck", "check_release"]
+__all__ = ["EXIT_CODES", "QUESTIONS", "Light", "Outcome", "ReleaseCheck", "check_release"]
 
 Outcome = Literal["RELEASE", "DO NOT RELEASE", "NEEDS A HUMAN"]
 EXIT_CODES: Final[dict[Outcome, int]] = {"RELEASE": 0, "DO NOT RELEASE": 1, "NEEDS A HUMAN": 3}
-QUESTIONS: Final = {
-    "singling out": "Can one person be picked out of the release?",
-    "linkability": "Can what is known of a person be linked to the release?",
-    "inference": "Can something new about a person be told from the release?",
-}
 MADE_WITH_A_SEED: Final = "a seed"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Light:
-    """The answer to one of the regulators' three questions."""
-
-    question: str
-    asks: str
-    colour: Literal["green", "amber", "red"]
-    """red = the upper end of a lift, or a count, is above its limit; amber = nothing is, but not all could be tested"""
-    says: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,27 +125,7 @@ def _not_tested(run: Run, findings: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def _light(question: str, release: Release, run: Run, failed: Sequence[Condition], limits: Limits) -> Light:
-    """Judge one question by the upper ends of its attacks, and for singling out by the counts of texts too.
-
-    A question that no attack asks of this kind of release, as linking where no logs are published, is answered.
-    """
+    """Answer one question; which attacks ask it of this kind of release is known here."""
     fits = [c for c in ATTACKS.values() if c.question == question and release.kind in c.kinds]
     open_to_attack = question != "singling out" and any(c.name not in NEED_OTHER_RELEASES for c in fits)
-    asked = [a for a in run.attacks if a.question == question and a.targets and limits.of(a.risk) is not None]
-    over = [a for a in asked if not limits.keeps(a)]
-    texts = [c.says for c in failed if c.number == 3 and not c.untested] if question == "singling out" else []
-    missing = [name for name in run.not_run if name not in NEED_OTHER_RELEASES and ATTACKS[name].question == question]
-    worst = max(asked, key=limits.times, default=None)
-    near = "" if worst is None else (
-        f"{worst.attack}: the release adds at most {worst.judged:.1%} (limit {limits.of(worst.risk):.0%})"
-    )  # fmt: skip
-    colour: Literal["green", "amber", "red"] = (
-        "red" if over or texts else "amber" if missing or (not asked and open_to_attack) else "green"
-    )
-    said = [*texts, *([near] if near else []), *([f"not tested: {', '.join(missing)}"] if missing else [])]
-    return Light(
-        question=question,
-        asks=QUESTIONS[question],
-        colour=colour,
-        says="; ".join(said) or "nothing to attack was found",
-    )
+    return answer_question(question, run, failed, limits, open_to_attack=open_to_attack)

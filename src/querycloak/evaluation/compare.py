@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from querycloak.evaluation.command_words import CommandWords
     from querycloak.evaluation.run import Run
     from querycloak.evaluation.workbench import Workbench
 
@@ -45,8 +46,10 @@ def compare(
     limits: Limits = LIMITS,
     tasks: tuple[str, ...] = DEFAULT_TASKS,
     repeat: str = "",
+    command: CommandWords | None = None,
     knowledge: str = "",
     processes: int | None = None,
+    safe_csv: bool = True,
     progress: Progress = QUIET,
 ) -> Comparison:
     """Run all plans; where there is a directory `output`, write `results.json` and `results.csv` into it.
@@ -90,13 +93,14 @@ def compare(
         limits=limits,
         tasks=tasks,
         repeat=repeat,
+        command=command,
         mapping=stated_mapping(bench.concepts.mapping),
         topics=assessor.topics,
         runs=tuple(run for run in runs if run is not None),
     )
     if output is not None:
         write_text(output / "results.json", comparison_json(found))
-        write_text(output / "results.csv", comparison_csv(found))
+        write_text(output / "results.csv", comparison_csv(found, safe=safe_csv))
     return found
 
 

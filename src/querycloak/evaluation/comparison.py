@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from querycloak.evaluation.advice import Advice, advise
+from querycloak.evaluation.command_words import CommandWords  # noqa: TC001 - msgspec reads the types of fields
 from querycloak.evaluation.limits import LIMITS, Limits
-from querycloak.evaluation.run import Run  # noqa: TC001 - msgspec reads the types of fields
+from querycloak.evaluation.run import Run  # noqa: TC001
 from querycloak.mapping.modes import DEFAULT_MAPPING
 
 __all__ = ["Comparison"]
@@ -25,6 +26,8 @@ class Comparison:
     """what the release is for, as the user named it"""
     repeat: str
     """the command that repeats it"""
+    command: CommandWords | None = None
+    """its parts, for the commands that make and judge a real release; None where it was made from Python"""
     mapping: str = DEFAULT_MAPPING
     """how queries were read, for methods, attacks and measures alike"""
     topics: dict[str, float]

@@ -11,6 +11,8 @@ import msgspec
 from querycloak.evaluation.exposure import exposure_rows
 from querycloak.evaluation.run import Run
 from querycloak.evaluation.spread import Spread, curve_of, spread_of
+from querycloak.logs.formulas import escaped_row
+from querycloak.visible import visible_json
 
 if TYPE_CHECKING:
     from querycloak.evaluation.comparison import Comparison
@@ -20,11 +22,11 @@ __all__ = ["comparison_csv", "comparison_json", "run_from_json", "run_to_json"]
 
 def comparison_json(comparison: Comparison) -> str:
     """Everything, pretty, with stable keys."""
-    return msgspec.json.format(msgspec.json.encode(comparison), indent=2).decode() + "\n"
+    return visible_json(msgspec.json.format(msgspec.json.encode(comparison), indent=2).decode()) + "\n"
 
 
-def comparison_csv(comparison: Comparison) -> str:
-    """One line per number: run, method, what, name, value."""
+def comparison_csv(comparison: Comparison, *, safe: bool = True) -> str:
+    """One line per number: run, method, what, name, value. With `safe`, no text is a formula (`logs/formulas.py`)."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["run", "method", "what", "name", "value"])
@@ -49,7 +51,7 @@ def comparison_csv(comparison: Comparison) -> str:
         rows += [("seconds", step, round(t, 3)) for step, t in run.seconds.items()]
         if run.error is not None:
             rows.append(("error", "", run.error))
-        writer.writerows([run.name, run.method, *row] for row in rows)
+        writer.writerows(escaped_row([run.name, run.method, *row], safe=safe) for row in rows)
     return out.getvalue()
 
 

@@ -57,6 +57,11 @@ class Run:
         return next((u for u in self.utility if u.task == name), None)
 
     @property
+    def published_nothing(self) -> bool:
+        """The method came through and nothing passed its settings: no row, so nothing to attack and nothing to use."""
+        return self.exposure is not None and self.exposure.rows == 0 and self.exposure.texts == 0
+
+    @property
     def generalized(self) -> Score | None:
         """How far the release is generalized; None where its rows are no concepts."""
         return next((s for s in self.scores if s.measure == "generalization"), None)

@@ -22,13 +22,18 @@ __all__ = ["truth_table", "write_generated"]
 
 
 def write_generated(
-    generated: GeneratedLog, path: str | Path, *, truth: bool = False, form: LogForm | None = None
+    generated: GeneratedLog,
+    path: str | Path,
+    *,
+    truth: bool = False,
+    form: LogForm | None = None,
+    safe_csv: bool = True,
 ) -> list[Path]:
     """Write the log to `path`, `<stem>.directory.tsv` and `<stem>.truth.tsv` next to it, and return the paths written.
 
     The directory has the columns site and category; without clicks it is still the truth about typed addresses. Either
     all files appear or none. The suffix of the path says in which form the log is written, as for a release. A log that
-    goes to standard output (`-`) or to a pipe goes alone.
+    goes to standard output (`-`) or to a pipe goes alone. `safe_csv` is that of `write_log`.
     """
     path = Path(path)
     tables = {}
@@ -39,7 +44,7 @@ def write_generated(
             tables[path.with_name(f"{log_stem}.truth.tsv")] = truth_table(generated)
     elif truth:
         raise ParameterError("A log that goes to a pipe has no truth next to it: name a file, or leave the truth out.")
-    fitted = fit_form(generated.log, form or form_for_name(path, generated.log.form or TSV))
+    fitted = fit_form(generated.log, form or form_for_name(path, generated.log.form or TSV), safe_csv=safe_csv)
     with writing(path, *tables) as (file, *others):
         write_to(file, generated.log, fitted, path)
         for out, table in zip(others, tables.values(), strict=True):

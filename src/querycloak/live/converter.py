@@ -77,10 +77,14 @@ class Converter:
         random: Randomness,
         problems: Problems,
         taxonomy: Callable[[], Taxonomy] = load_wordnet,
+        *,
+        safe_csv: bool = False,
     ) -> None:
-        """`taxonomy` is called when the label of a concept is looked for."""
+        """`taxonomy` is called when the label of a concept is looked for; `safe_csv` is that of the reader."""
         self.engine = settings.engine(method, random.child("engine"))
-        self.reader = Reader(layout, settings, self.engine.tree, random.child("ids"), problems, taxonomy)
+        self.reader = Reader(
+            layout, settings, self.engine.tree, random.child("ids"), problems, taxonomy, safe_csv=safe_csv
+        )
         self.left = 0
         self.delays = Delays()
         self.fewest = NONE_LEFT

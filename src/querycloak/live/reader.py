@@ -6,7 +6,7 @@ Lines are found, checked and decoded by `logs.records`, as for a log that is rea
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -17,8 +17,10 @@ from querycloak.arrays.checks import Arrays, BadStateError, Count, part, prefixe
 from querycloak.arrays.vocabulary import ByteCodes, Vocabulary, fresh_ids, id_width
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.live import _join_kernels as join
+from querycloak.live.safe_lines import safe_head, with_apostrophes
 from querycloak.live.text_lines import with_texts
 from querycloak.logs import _records_kernels as records
+from querycloak.logs.formulas import escaped, unescaped
 from querycloak.logs.records import RecordReader
 from querycloak.mapping.category_tree import UNCLASSIFIED, split_path
 from querycloak.methods.stream.stream_texts import StreamTexts, changes_texts, nothing_left
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from querycloak.errors import InputError
     from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.logs.form import LogForm
     from querycloak.logs.layout import Layout
     from querycloak.logs.problems import Problems
     from querycloak.logs.records import RecordBatch
@@ -106,12 +109,16 @@ class Reader:
         random: Randomness,
         problems: Problems,
         taxonomy: Callable[[], Taxonomy],
+        *,
+        safe_csv: bool = False,
     ) -> None:
         """`tree` grows with the categories that are read; `random` makes the ids under which users are published.
 
-        `taxonomy` is called when the label of a concept is looked for: that of the classifier.
+        `taxonomy` is called when the label of a concept is looked for: that of the classifier. With `safe_csv`, lines
+        of CSV leave with apostrophes before what a spreadsheet would take for a formula.
         """
         self.layout = layout
+        self.safe_csv = safe_csv and layout.is_csv
         self.settings = settings
         self.problems = problems
         self.classifier: Classifier | None = None
@@ -198,6 +205,21 @@ class Reader:
             self._id_random.wind_to(said.id_words or 0)
 
     @property
+    def head(self) -> bytes:
+        """The header of a table as it is published, with its line end; b'' = none."""
+        return safe_head(self.layout.head, self.layout) if self.safe_csv and self.layout.head else self.layout.head
+
+    @property
+    def published_form(self) -> LogForm:
+        """The form of what leaves."""
+        return replace(self.layout.form, safe_csv=self.safe_csv)
+
+    def published_id(self, code: int) -> str:
+        """Return the id under which a user is published, as a reader of the release sees it."""
+        found = self.layout.published(self.ids.text(code)).decode()
+        return unescaped(found) if self.safe_csv else found
+
+    @property
     def unfinished(self) -> int:
         """Bytes taken in of a line that is not whole yet."""
         return self._records.unfinished
@@ -220,6 +242,8 @@ class Reader:
             chosen = chosen.take(keep)
             lines, cuts = with_texts(found, keep, cuts, chosen, self.layout)
             kind = chosen.kind
+        if self.safe_csv:
+            lines, cuts = with_apostrophes(lines, cuts, self.layout)
         known = len(self.users)
         return Batch(lines, cuts, user[keep], node[keep], kind, known, ids, width, problem or found.problem)
 
@@ -284,7 +308,7 @@ class Reader:
         else:
             new = [self.users.text(c) for c in range(len(self.ids), len(self.users))]
             for text in new:
-                self.ids.add(self.layout.quoted(text))
+                self.ids.add(self.layout.quoted(escaped(text.decode()).encode() if self.safe_csv else text))
             needs = np.array([self.layout.needs_quotes(text) for text in new], dtype=np.uint8)
         self._needs_quotes = np.concatenate([self._needs_quotes, needs])
 

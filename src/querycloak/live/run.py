@@ -41,6 +41,8 @@ class Run:
     options: ReadOptions = field(default_factory=ReadOptions)
     """how the input is to be read"""
     max_wait: float = 1.0
+    safe_csv: bool = True
+    """texts of CSV that a spreadsheet would take for formulas get an apostrophe"""
     seed: int | None = None
     taxonomy: str = ""
     """what the classifier maps to, by name"""
@@ -57,7 +59,7 @@ class Run:
         same = {name: None if path is None else str(path.resolve()) for name, path in files.items()}
         read = {"columns": dict(self.options.columns), "format": self.options.format, "header": self.options.header}
         given = {"method": self.method, "seed": self.seed, "encoding": self.options.encoding, **read}
-        given |= {"taxonomy": self.taxonomy, "mapping": stated_mapping(self.mapping)}
+        given |= {"safe_csv": self.safe_csv, "taxonomy": self.taxonomy, "mapping": stated_mapping(self.mapping)}
         return {**given, **self.settings.to_json(), **same}
 
     @property

@@ -68,6 +68,8 @@ def run_stream(
         raise ParameterError("A checkpoint needs --input FILE and --output FILE: a pipe cannot be wound back.")
     if run.checkpoint is not None and run.checkpoint.exists() and not run.checkpoint.is_dir():
         raise ParameterError.of("--checkpoint", "a directory, there or to be made", str(run.checkpoint))
+    if run.options.unescape:
+        raise ParameterError("A stream passes its lines on as they come: --unescape is for logs that are read whole.")
     with ExitStack() as stack:
         raw = stack.enter_context(reading(run.source))
         stack.enter_context(_alone(run))
@@ -189,7 +191,8 @@ class _Session:
         run, wrapping = self.run, self._wrapping(sample)
         layout = find_layout(Decoder(wrapping).decode(sample), self.source, run.options, wrapping)
         problems = layout.problems(self.source, stop=run.options.on_error == "stop")
-        return Converter(layout, run.method, run.settings, self.random.child(run.method), problems, self.taxonomy)
+        random = self.random.child(run.method)
+        return Converter(layout, run.method, run.settings, random, problems, self.taxonomy, safe_csv=run.safe_csv)
 
     @property
     def seconds(self) -> float:
@@ -217,7 +220,7 @@ class _Session:
         checkpoint nothing is read ahead: there the reader must have read exactly what the engine has taken in.
         """
         if self.begin is None:
-            self.sink.write(self.encoder.head(self.reader.layout.head))
+            self.sink.write(self.encoder.head(self.reader.head))
         self.progress.start(f"{self.run.method}: streaming")
         saved_records, saved_at = self.converter.engine.entered, time.monotonic()
         told_at = saved_at

@@ -87,5 +87,5 @@ def write_statement(run: Run, converter: Converter, statement: PrivacyStatement,
     """Write the statement of an output with this digest, where it has a path."""
     if run.statement_path is not None:
         said = replace(statement, command=run.command, input_commitment=NO_COMMITMENT)
-        sealed = sealed_statement("stream", said, converter.reader.layout.form, digest, run.key)
+        sealed = sealed_statement("stream", said, converter.reader.published_form, digest, run.key)
         write_text(run.statement_path, sealed.decode())

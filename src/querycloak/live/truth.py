@@ -49,8 +49,8 @@ class TruthFile:
         """Write whose the published ids are."""
         reader = converter.reader
         for code in converter.seen.nonzero()[0].tolist():
-            published, original = reader.layout.published(reader.ids.text(code)), reader.users.text(code)
-            self._file.write(f"user\t{escaped(published.decode())}\t{escaped(original.decode())}\n".encode())
+            published, original = reader.published_id(code), reader.users.text(code)
+            self._file.write(f"user\t{escaped(published)}\t{escaped(original.decode())}\n".encode())
 
     def close(self) -> None:
         """Close the file."""

@@ -55,6 +55,8 @@ class LogForm:
     """CSV: what separates fields"""
     json_array: bool = False
     """JSON: the records are the elements of one array"""
+    safe_csv: bool = False
+    """CSV: texts that a spreadsheet would take for formulas have an apostrophe before them (`logs/formulas.py`)"""
     found: tuple[Role, ...] = ()
     """JSON: roles that were given to keys because records have them; one user's record can change that for all"""
 

@@ -17,6 +17,7 @@ from querycloak.logs.decoding import Wrapping
 from querycloak.logs.form import Column, LogForm, Role
 from querycloak.logs.formats.jsonlines import columns_of, json_roles, names_all
 from querycloak.logs.formats.table import SEPARATED, separator_of
+from querycloak.logs.formulas import unescaped
 from querycloak.logs.problems import LONGEST_LINE, Problems
 from querycloak.logs.recognise import PARQUET_MAGIC, check_format, recognise_text, table_form
 
@@ -144,11 +145,24 @@ def find_layout(text: bytes, source: object, options: ReadOptions, wrapping: Wra
             raise InputError.at(source, f"a line of more than {LONGEST_LINE:,} bytes; it is not a query log", 1)
         raise InputError.at(source, "there is no line that can be read; it is not a query log, or in another encoding")
     kind = "jsonl" if wrapping.array else options.format or recognise_text(sample, source)  # type: ignore[arg-type]
+    if options.unescape and kind != "csv":
+        raise InputError.at(source, f"only CSV has apostrophes to take away (--unescape), and this is {kind}")
     if kind in JSON_FORMATS or (wrapping.array and options.format == "ubi"):
         form = _json_form(sample, source, columns, options.format)
         return Layout(_wrapped(form, wrapping), b"", 0, 0)
     form = _wrapped(table_form(sample, source, kind, options), wrapping)  # type: ignore[arg-type]
+    if options.unescape:
+        form = _unescaped(form)
     return _table_layout(form, text, source)
+
+
+def _unescaped(form: LogForm) -> LogForm:
+    """Return the form of CSV that was written for spreadsheets."""
+    names = [unescaped(c.name) for c in form.columns]
+    if len(set(names)) < len(names):
+        return replace(form, safe_csv=True)
+    columns = tuple(replace(c, name=name) for c, name in zip(form.columns, names, strict=True))
+    return replace(form, columns=columns, safe_csv=True)
 
 
 def known_layout(form: LogForm, text: bytes, source: object) -> Layout:

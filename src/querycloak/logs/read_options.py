@@ -34,6 +34,8 @@ class ReadOptions:
     """bytes that the log may take in memory; None = what the machine has"""
     category_separator: str = "/"
     """what separates the levels of a category path"""
+    unescape: bool = False
+    """the log is CSV that was written with `safe_csv`: its texts are read as they were before (`logs/formulas.py`)"""
     assume_yes: bool = False
     """go on where the columns look wrong"""
 

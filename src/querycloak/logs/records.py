@@ -17,8 +17,10 @@ from querycloak.errors import InputError
 from querycloak.logs import _records_kernels as kernels
 from querycloak.logs._values_kernels import find_odd
 from querycloak.logs.decoding import Decoder, Wrapping
+from querycloak.logs.form import Column
 from querycloak.logs.formats.jsonlines import KeyPath, json_column, opened_paths
 from querycloak.logs.formats.table import separator_of
+from querycloak.logs.formulas import unescaped, unescaped_texts
 from querycloak.logs.json_keys import MOST_KEYS, KeyTable
 from querycloak.logs.problems import LONGEST_LINE
 from querycloak.logs.user_ids import normal_user
@@ -26,7 +28,7 @@ from querycloak.logs.user_ids import normal_user
 if TYPE_CHECKING:
     import polars as pl
 
-    from querycloak.logs.form import Column, LogForm
+    from querycloak.logs.form import LogForm
     from querycloak.logs.layout import Layout
     from querycloak.logs.problems import Problems
 
@@ -41,6 +43,9 @@ LEAST: Final = 3
 """columns that are found where only user, query and category are asked for"""
 SPARE: Final = 8
 """columns for keys of JSON that turn up late"""
+APOSTROPHE: Final = ord("'")
+IS_WORD: Final = np.array([chr(byte).isalnum() and byte < 128 for byte in range(256)])
+"""bool[256]: ASCII letters and digits"""
 _ESCAPE: Final = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 _JSON: Final = msgspec.json.Decoder(msgspec.Raw)
 """Checks whether lines are JSON, and builds nothing of them."""
@@ -169,6 +174,8 @@ class RecordReader:
         rows = batch.good
         escaped = batch.how[rows, column] == kernels.ESCAPED
         odd = escaped.copy()
+        if self.layout.form.safe_csv:
+            odd |= self._apostrophes(batch, column)[rows]
         if column == kernels.USER:
             find_odd(batch.array, batch.spans, 2 * column, rows, batch.is_ascii, odd)
         spans, at = batch.spans, 2 * column
@@ -183,8 +190,17 @@ class RecordReader:
                 batch.status[empty] = kernels.NO_USER if column == kernels.USER else kernels.NO_QUERY
         return code
 
+    def _apostrophes(self, batch: RecordBatch, column: int) -> npt.NDArray[np.bool_]:
+        """bool[n]: an apostrophe of a value may be there for spreadsheets: it is before no letter or digit."""
+        at = np.flatnonzero(batch.array[:-1] == APOSTROPHE)
+        at = at[~IS_WORD[batch.array[at + 1]]]
+        begin, end = batch.spans[:, 2 * column], batch.spans[:, 2 * column + 1]
+        return np.asarray(np.searchsorted(at, begin) < np.searchsorted(at, end))
+
     def _meaning(self, texts: list[bytes], column: int) -> list[bytes | None]:
         plain = self.layout.plain(texts)
+        if self.layout.form.safe_csv:  # columns of codes hold texts
+            plain = [None if text is None else unescaped(text.decode()).encode() for text in plain]
         if column == kernels.USER:
             return [None if text is None else normal_user(text.decode()).encode() for text in plain]
         if column == kernels.QUERY:
@@ -221,7 +237,14 @@ class RecordReader:
             ]
             meant = [None if text is None else text.decode() for text in self.layout.plain(written)]
             found = found.scatter(pl.Series(escaped), pl.Series(meant, dtype=pl.String))
-        return found.set(pl.Series(begin == end), None)
+        found = found.set(pl.Series(begin == end), None)
+        return unescaped_texts(found, self._column_at(column), self.layout.form)
+
+    def _column_at(self, column: int) -> Column:
+        """Return the column of the form that has this number in the spans."""
+        if column >= len(COLUMNS):
+            return self.extras[column - len(COLUMNS)]
+        return next((c for c in self._columns if c.role is not None and COLUMNS[c.role] == column), Column("", None))
 
     def form(self) -> LogForm:
         """Return the form as far as it is known: complete once all records were read."""

@@ -45,18 +45,25 @@ DEFAULT_NAMES: Final[dict[Role, str]] = {
 TSV: Final = LogForm("tsv", ())
 
 
-def write_log(log: QueryLog, path: str | Path, form: LogForm | None = None) -> None:
+def write_log(log: QueryLog, path: str | Path, form: LogForm | None = None, *, safe_csv: bool = True) -> None:
     """Write a log, whole or not at all.
 
     Its form is the one given, else that of the path's suffix, else its own, else TSV. A path of `-` is standard output.
+    In CSV, texts that a spreadsheet would take for formulas get an apostrophe (`logs/formulas.py`), which
+    `read_log(path, unescape=True)` takes away; with `safe_csv=False` they are written as they are.
     """
-    fitted = fit_form(log, form or form_for_name(path, log.form or TSV))
+    fitted = fit_form(log, form or form_for_name(path, log.form or TSV), safe_csv=safe_csv)
     with writing(path) as (file,):
         write_to(file, log, fitted, path)
 
 
-def fit_form(log: QueryLog, form: LogForm | None = None, without: frozenset[str] = frozenset()) -> LogForm:
-    """Return the form with exactly the columns that the log has: others are left out, new ones come last."""
+def fit_form(
+    log: QueryLog, form: LogForm | None = None, without: frozenset[str] = frozenset(), *, safe_csv: bool = True
+) -> LogForm:
+    """Return the form with exactly the columns that the log has: others are left out, new ones come last.
+
+    With `safe_csv`, CSV is written so that no spreadsheet takes a text for a formula.
+    """
     form = form or log.form or TSV
     if form.format != "json":
         check_format(form.format)
@@ -68,8 +75,15 @@ def fit_form(log: QueryLog, form: LogForm | None = None, without: frozenset[str]
         if role in roles and role not in {c.role for c in kept}:
             kept.append(Column(_free(name, taken), role, "number" if role == "rank" else "text"))
     kept += [Column(name, None) for name in extra if name not in taken]
-    kept = [replace(c, kind="number") if c.role is None and extra[c.name].is_numeric() else c for c in kept]
-    return replace(form, columns=tuple(kept))
+    kept = [c if c.role is not None else _typed(c, is_number=extra[c.name].is_numeric()) for c in kept]
+    return replace(form, columns=tuple(kept), safe_csv=safe_csv and form.format == "csv")
+
+
+def _typed(column: Column, *, is_number: bool) -> Column:
+    """Return a column without a role with the kind that its values have now."""
+    if is_number:
+        return replace(column, kind="number")
+    return replace(column, kind="text") if column.kind == "number" else column
 
 
 def write_to(file: IO[bytes], log: QueryLog, form: LogForm, path: str | Path) -> None:

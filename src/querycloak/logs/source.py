@@ -75,6 +75,8 @@ def _read(path: Path, options: ReadOptions, form: LogForm | None, progress: Prog
         stream = _Watched(source.stream, progress)
         first = _first_lines(stream)
         if options.format == "parquet" or (options.format is None and first.startswith(PARQUET_MAGIC)):
+            if options.unescape:
+                raise InputError.at(shown, "only CSV has apostrophes to take away (--unescape), and this is parquet")
             if source.compression:
                 raise InputError.at(shown, "a Parquet file inside a compressed one; unpack it first")
             if source.size is None:

@@ -51,6 +51,7 @@ def write_release(
     sign: str | Path | SigningKey | None = None,
     command: str = "",
     commitment: str = "",
+    safe_csv: bool = True,
 ) -> None:
     """Write a release and its statement: both under temporary names, then both renamed, the statement last.
 
@@ -63,13 +64,16 @@ def write_release(
     `sign` is a private key, or its file; without one the statement is unsigned. `commitment` is what `write_truth`
     returned: the truth is written first, so that no statement has a commitment whose salt is lost. `command` is put
     into the statement as it is.
+
+    In CSV, texts that a spreadsheet would take for formulas get an apostrophe, which `read_release` takes away again:
+    the form in the statement says so (`safe_csv`). With `safe_csv=False` they are written as they are.
     """
     if not release.passed:
         raise GateError(f"{release.statement.method}: a release that has not passed the gate cannot be written.")
     key = sign if sign is None or isinstance(sign, SigningKey) else read_signing_key(sign)
     table_log = class_table(release.log) if is_by_class(release.statement) else release.log
     form = form_for_name(path, table_log.form or TSV)
-    form = fit_form(table_log, form, without=frozenset() if release.has_users else frozenset({"user"}))
+    form = fit_form(table_log, form, frozenset() if release.has_users else frozenset({"user"}), safe_csv=safe_csv)
     figures = {name: float(n) for name, n in release.statement.figures.items() if math.isfinite(n)}
     parameters = {name: float(n) for name, n in release.statement.parameters.items()}  # 5 is read back as 5.0
     columns = tuple(c.name for c in form.columns)

@@ -50,7 +50,7 @@ SINCE_6: Final = {"mapping", "mapping_learned"}
 """Fields of the statement that version 5 does not have."""
 SUFFIX: Final = ".statement.json"
 LONGEST_STATEMENT: Final = 1 << 24
-LATER_FIELDS: Final = {"encoding": "utf-8", "separator": ",", "json_array": False}
+LATER_FIELDS: Final = {"encoding": "utf-8", "separator": ",", "json_array": False, "safe_csv": False}
 """Fields of the form that came later, with what they mean where they are missing: older digests are without them."""
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "generalization_table",
     "judged_cell",
     "limits_text",
+    "readable_table",
     "task_cell",
     "task_table",
 ]
@@ -44,8 +45,11 @@ def limits_text(limits: Limits) -> str:
     )
 
 
-def exposure_table(found: Sequence[tuple[str, Exposure]], head: str = "counted") -> Table:
-    """Return one row per figure and one column per release; a figure that a release does not have is left empty."""
+def exposure_table(found: Sequence[tuple[str, Exposure]], names: Sequence[str] | None = None) -> Table:
+    """Return one row per figure and one column per release; a figure that a release does not have is left empty.
+
+    `names` are a second line of each head.
+    """
     columns = [{what: value for what, value, _ in exposure_rows(e)} for _, e in found]
     meaning: dict[str, str] = {}
     for _, e in found:
@@ -53,7 +57,8 @@ def exposure_table(found: Sequence[tuple[str, Exposure]], head: str = "counted")
             if value != _NOT_COUNTED:  # the page lists these where it says what could not be tested
                 meaning.setdefault(what, means)
     rows = [[Cell(what, note=means), *(_counted(c.get(what)) for c in columns)] for what, means in meaning.items()]
-    return Table([head, *(name for name, _ in found)], rows)
+    subheads = None if names is None else ["", *names]
+    return Table(["counted", *(name for name, _ in found)], rows, subheads=subheads)
 
 
 def _counted(value: str | None) -> Cell:
@@ -62,6 +67,31 @@ def _counted(value: str | None) -> Cell:
         return Cell("does not apply")
     head, _, rest = value.partition(" (")
     return Cell(head, note=rest.removesuffix(")"))
+
+
+def readable_table(found: Exposure, limits: Limits) -> Table:
+    """Return what of single people is readable at first sight, with the limits that judge it."""
+
+    def row(what: str, part: float, whole: float, limit: float | None) -> list[Cell]:
+        share = part / whole if whole else 0.0
+        mark = "" if limit is None else "over" if share > limit or (part and limit == 0) else "fine"
+        return [
+            Cell(what),
+            Cell(percent(share), mark, f"{part:,.0f} of {whole:,.0f}"),
+            Cell("none" if limit is None else percent(limit)),
+        ]
+
+    return Table(
+        ["readable without any attacker: lower is better", "this release", "limit"],
+        [
+            row("people with a text published that nobody else asked", found.exposed_people, found.people, None),
+            row("rows with such a text", found.own_rows, found.rows, limits.own_texts),
+            row(
+                "rows with an identifier, such as a phone number", found.identifier_rows, found.rows, limits.identifiers
+            ),
+            row("distinct texts with the name of a person who is not famous", found.name_texts, found.texts, None),
+        ],
+    )
 
 
 def judged_cell(result: AttackResult, limits: Limits) -> Cell:
@@ -104,14 +134,14 @@ _GENERALIZATION: Final = {
 """Figures of generalized releases: name in the score → head of the column, how it is written."""
 
 
-def generalization_table(runs: Sequence[Run]) -> Table:
-    """Return one row per release whose rows are concepts, with what generalizing cost."""
+def generalization_table(runs: Sequence[tuple[str, Run]]) -> Table:
+    """Return one row per release whose rows are concepts, with what generalizing cost; each run has a name."""
     rows = []
-    for run in runs:
+    for name, run in runs:
         if run.generalized is not None:
             found = run.generalized.details
             values = (form.format(found[n]) if n in found else "" for n, (_, form) in _GENERALIZATION.items())
-            rows.append([Cell(run.name), *map(Cell, values)])
+            rows.append([Cell(name), *map(Cell, values)])
     return Table(["run", *(head for head, _ in _GENERALIZATION.values())], rows)
 
 

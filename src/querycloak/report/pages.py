@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from querycloak.visible import visible_on_page
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -18,9 +20,12 @@ class Cell(NamedTuple):
 
     text: str = ""
     mark: str = ""
-    """`over` where it breaks a limit, `fine` where it keeps one, `open` where that is not known"""
+    """`over` where it breaks a limit, `fine` where it keeps one, `open` where that is not known, `none` where there is
+    nothing to judge"""
     note: str = ""
     """a second line, smaller"""
+    bar: float | None = None
+    """a share to draw below the text"""
 
 
 class Table(NamedTuple):
@@ -30,6 +35,8 @@ class Table(NamedTuple):
     rows: list[list[Cell]]
     best: int | None = None
     """the row to set in bold"""
+    subheads: list[str] | None = None
+    """a second line of each head, left out on paper"""
 
 
 def render(template: str, **values: Any) -> str:
@@ -48,6 +55,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=visible_on_page,
     )
     found.filters |= {"count": _count, "named": _named, "percent": percent, "sentence": sentence}
     return found

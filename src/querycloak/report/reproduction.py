@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from querycloak.logs.atomic import write_text
 from querycloak.report.pages import Cell, Table, render
-from querycloak.report.reproduction_charts import panel_chart, panel_rows
+from querycloak.report.plots import draw
+from querycloak.report.reproduction_charts import panel_plot, panel_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from markupsafe import Markup
-
     from querycloak.evaluation.reproduce.paper import Axis, Figure
     from querycloak.evaluation.reproduce.results import Results
     from querycloak.evaluation.reproduce.run import Reproduction
+    from querycloak.report.plots import Plot
 
 __all__ = ["reproduction_page", "write_reproduction"]
 
@@ -25,7 +24,7 @@ _MARKS: Final = {"found": "fine", "not found": "over", "not testable here": "ope
 
 class _Panel(NamedTuple):
     name: str
-    svg: Markup | None
+    plot: Plot | None
     table: Table
 
 
@@ -45,10 +44,10 @@ def write_reproduction(found: Reproduction, output: Path) -> list[Path]:
     write_text(paths[0], reproduction_page(found, shown))
     for one in shown:
         for number, panel in enumerate(one.panels, 1):
-            if panel.svg is not None:
+            if panel.plot is not None:
                 end = f"-{number}" if len(one.panels) > 1 else ""
                 paths.append(output / f"{one.figure.key}{end}.svg")
-                write_text(paths[-1], _alone(str(panel.svg)))
+                write_text(paths[-1], str(draw(panel.plot, alone=True)) + "\n")
     return paths
 
 
@@ -75,6 +74,7 @@ def reproduction_page(found: Reproduction, shown: list[_Shown] | None = None) ->
             ["run", "why it could not be run"], [[Cell(name), Cell(why)] for name, why in found.not_run.items()]
         ),
         figures=shown,
+        draw=draw,
     )
 
 
@@ -84,7 +84,7 @@ def _shown(figure: Figure, results: Results) -> _Shown:
     return _Shown(
         figure,
         [
-            _Panel(p, None if figure.kind == "table" else panel_chart(figure, results, p), _table(figure, results, p))
+            _Panel(p, None if figure.kind == "table" else panel_plot(figure, results, p), _table(figure, results, p))
             for p in panels
         ],
         [f"{s}: {why}" for (key, s), why in results.reasons.items() if key == figure.key and s not in there],
@@ -119,11 +119,3 @@ def _number(value: float, axis: Axis) -> str:
     if axis.percent:
         return f"{100 * value:.3g} %"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def _alone(svg: str) -> str:
-    """Return a picture as a file of its own: dark on white, at its own size."""
-    size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    assert size is not None
-    svg = svg.replace('width="100%"', f'width="{size[1]}" height="{size[2]}"', 1)
-    return svg.replace('style="', 'style="color:#1b1f24;background:#fff;', 1) + "\n"

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
-from querycloak.report.drawing import draw
+from querycloak.report.plots import SERIES, Bar, Dot, Line, Plot, Scale, area, nice_ticks, number
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
+    from collections.abc import Sequence
 
     from querycloak.evaluation.reproduce.paper import Axis, Figure
     from querycloak.evaluation.reproduce.results import Results
+    from querycloak.report.plots import Mark
 
-__all__ = ["panel_chart", "panel_rows"]
+__all__ = ["panel_plot", "panel_rows"]
 
-_SIZE: Final = (330, 220)
+_WIDTH: Final = 340
 _ROOM_ABOVE: Final = 1.08
 """The y axis ends above the highest mean by this; intervals of few draws may be far longer, and are cut there."""
 _FROM_ZERO: Final = 0.5
@@ -43,100 +45,116 @@ def panel_rows(figure: Figure, results: Results, panel: str) -> list[dict[str, A
     return rows
 
 
-def panel_chart(figure: Figure, results: Results, panel: str) -> Markup | None:
-    """Draw one panel; None where there is nothing to draw.
+def panel_plot(figure: Figure, results: Results, panel: str) -> Plot | None:
+    """Lay out one panel; None where there is nothing to draw.
 
     A mark is the mean over the draws, the upright line its 95 % interval; a hollow diamond is what the paper prints.
     """
-    rows = panel_rows(figure, results, panel)
-    means = [r["mean"] for r in rows if r["mean"] is not None]
-    if not means:
-        return None
+    rows = [r for r in panel_rows(figure, results, panel) if r["mean"] is not None]
     if figure.y.scale == "log":
-        rows = [r for r in rows if r["mean"] is None or r["mean"] > 0]  # the table below has the others
-    x = {"field": "x", "title": figure.x.title, **_scale(figure.x, [r["x"] for r in rows if r["mean"] is not None])}
-    # A series has one colour in all panels of a figure; the legend names those of this panel.
-    domain = [s for s in figure.series if any(p.series == s for p in results.draws if p.figure == figure.key)]
-    here = [s for s in domain if any(r["series"] == s for r in rows)]
-    color = {
-        "field": "series",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": domain},
-        "legend": {"orient": "bottom", "columns": 3, "values": here, "symbolType": "circle"},
-    }
-    layers: list[dict[str, Any]]
-    if figure.kind == "bars":
-        x |= {"type": "ordinal", "axis": {"labelAngle": 0}}
-        x.pop("scale", None)
-        shift = {"field": "series", "scale": {"domain": domain}}
-        y = _y(figure.y, rows, zero=True)
-        middle = {"x": x, "xOffset": shift, "y": {"field": "mean", **y}, "color": color}
-        layers = [{"mark": {"type": "bar", "clip": True}, "encoding": middle}]
-        more: dict[str, Any] = {"xOffset": shift}
+        rows = [r for r in rows if r["mean"] > 0]  # the table below has the others
+    if not rows:
+        return None
+    # A series has one colour and shape in all panels of a figure; the legend names those of this panel.
+    known = [s for s in figure.series if any(p.series == s for p in results.draws if p.figure == figure.key)]
+    here = [s for s in known if any(r["series"] == s for r in rows)]
+    bars = figure.kind == "bars"
+    horizontal, upright = area(210, _WIDTH)
+    y = _y_scale(figure.y, rows, upright, bars=bars)
+    values = sorted({r["x"] for r in rows})
+    x = Scale(0, len(values), *horizontal) if bars else _x_scale(figure.x, values, horizontal)
+    marks = _bars(rows, values, here, known, x, y) if bars else _lines(rows, here, known, x, y)
+    if bars:
+        x_ticks = [(x.at(i + 0.5), number(value)) for i, value in enumerate(values)]
     else:
-        y = _y(figure.y, rows, zero=min(means) < _FROM_ZERO * max(means))
-        shape = {"field": "series", "type": "nominal", "legend": None, "scale": {"domain": domain}}
-        middle = {"x": x, "y": {"field": "mean", **y}, "color": color}
-        layers = [
-            {"mark": {"type": "line", "clip": True, "strokeWidth": 1.5}, "encoding": middle},
-            {
-                "mark": {"type": "point", "filled": True, "size": 45, "clip": True},
-                "encoding": {**middle, "shape": shape},
-            },
-        ]
-        more = {}
-    drawn = [r for r in rows if r["mean"] is not None]
-    spans = [r for r in drawn if r["low"] is not None]
-    if spans:
-        ends = {"x": x, **more, "y": {"field": "low", **y}, "y2": {"field": "high"}}
-        rule = {"type": "rule", "clip": True, "strokeWidth": 1.2, "opacity": 0.4}
-        if figure.kind != "bars":
-            ends["color"] = {"field": "series", "type": "nominal", "scale": {"domain": domain}}
-        layers.append({"data": {"values": spans}, "mark": rule, "encoding": ends})
-    printed = [r for r in rows if r["paper"] is not None and r["mean"] is not None]
-    if printed:
-        mark = {"type": "point", "shape": "diamond", "filled": False, "size": 90, "clip": True}
-        at = {
-            "x": x,
-            **more,
-            "y": {"field": "paper", **y},
-            "color": {"field": "series", "type": "nominal", "scale": {"domain": domain}},
-        }
-        layers.append({"data": {"values": printed}, "mark": mark, "encoding": at})
-    spec = {"width": _SIZE[0], "height": _SIZE[1], "data": {"values": drawn}, "layer": layers}
-    return draw(spec, f"{figure.name}: {figure.title}", room=14)
+        few = len(values) <= 12
+        x_ticks = x.ticks(values if few else _round_values(x), number)
+    return Plot(
+        title=f"{figure.name}: {figure.title}",
+        x=x,
+        y=y,
+        x_title=figure.x.title,
+        y_title=figure.y.title,
+        x_ticks=x_ticks,
+        y_ticks=y.ticks(_round_values(y), lambda value: number(value, percent=figure.y.percent)),
+        marks=marks,
+        legend=[(known.index(s), s) for s in here],
+        width=_WIDTH,
+    )
 
 
-def _scale(axis: Axis, values: list[float]) -> dict[str, Any]:
-    """Return the x axis: ticks at the values of the paper where they are few."""
-    out: dict[str, Any] = {"type": "quantitative", "scale": {"zero": False, "nice": False, "padding": 12}}
-    ticks = sorted(set(values))
-    if len(ticks) <= 12 and all(len(f"{tick:g}") <= 6 for tick in ticks):
-        out["axis"] = {"values": ticks, "format": _format(max(ticks)), "labelOverlap": True}
-    if axis.scale == "log":
-        out["scale"] = {"type": "log", "nice": False, "padding": 12}
-    return out
+def _lines(rows: Sequence[dict[str, Any]], here: Sequence[str], known: Sequence[str], x: Scale, y: Scale) -> list[Mark]:
+    lines: list[Mark] = []
+    dots: list[Mark] = []
+    for series in here:
+        mine, colour = (
+            sorted((r for r in rows if r["series"] == series), key=lambda r: float(r["x"])),
+            known.index(series),
+        )
+        lines.append(Line([(x.at(r["x"]), y.at(r["mean"])) for r in mine], colour))
+        for r in mine:
+            at = x.at(r["x"])
+            lines += _interval(r, at, y, colour)
+            dots.append(Dot(at, y.at(r["mean"]), colour))
+            if r["paper"] is not None:
+                dots.append(Dot(at, y.at(r["paper"]), colour, hollow=True))
+    return [*lines, *dots]
 
 
-def _y(axis: Axis, rows: list[dict[str, Any]], *, zero: bool) -> dict[str, Any]:
-    rows = [r for r in rows if r["mean"] is not None]
-    shown = [r[name] for r in rows for name in ("mean", "paper") if r[name] is not None]
-    low, high = min(shown), max(shown)
-    out: dict[str, Any] = {
-        "type": "quantitative",
-        "title": axis.title,
-        "axis": {"format": "~%" if axis.percent else _format(high), "titlePadding": 12},
-    }
+def _bars(
+    rows: Sequence[dict[str, Any]],
+    values: Sequence[float],
+    here: Sequence[str],
+    known: Sequence[str],
+    x: Scale,
+    y: Scale,
+) -> list[Mark]:
+    bars: list[Mark] = []
+    above: list[Mark] = []
+    zero = y.at(max(y.low, 0.0))
+    wide = 0.8 / len(here)
+    for r in rows:
+        colour = known.index(r["series"])
+        start = values.index(r["x"]) + 0.1 + wide * here.index(r["series"])
+        left, right, end = x.at(start), x.at(start + wide * 0.94), y.at(r["mean"])
+        bars.append(Bar(left, min(end, zero), round(right - left, 1), round(abs(end - zero), 1), colour))
+        middle = round((left + right) / 2, 1)
+        above += _interval(r, middle, y, -1)
+        if r["paper"] is not None:
+            above.append(Dot(middle, y.at(r["paper"]), (colour + 1) % SERIES, hollow=True))
+    return [*bars, *above]
+
+
+def _interval(row: dict[str, Any], at: float, y: Scale, colour: int) -> list[Mark]:
+    return [] if row["low"] is None else [Line([(at, y.at(row["low"])), (at, y.at(row["high"]))], colour, "error")]
+
+
+def _x_scale(axis: Axis, values: Sequence[float], ends: tuple[float, float]) -> Scale:
+    """Return the x axis, with some room at both sides."""
+    start, end = ends[0] + 12, ends[1] - 12
+    low, high = values[0], values[-1] if values[-1] > values[0] else values[0] + 1
     if axis.scale == "log" and low > 0:
-        out["scale"] = {"type": "log", "domain": [low / 1.2, high * 1.2], "nice": False}
-        return out
+        edge = (high / low) ** (12 / (end - start))
+        return Scale(low / edge, high * edge, *ends, "log")
+    room = (high - low) * 12 / (end - start)
+    return Scale(low - room, high + room, *ends)
+
+
+def _y_scale(axis: Axis, rows: Sequence[dict[str, Any]], ends: tuple[float, float], *, bars: bool) -> Scale:
+    means = [r["mean"] for r in rows]
+    shown = [*means, *(r["paper"] for r in rows if r["paper"] is not None)]
+    low, high = min(shown), max(shown)
+    if axis.scale == "log" and low > 0:
+        return Scale(low / 1.2, high * 1.2, *ends, "log")
+    zero = bars or min(means) < _FROM_ZERO * max(means)
     room = (high - min(low, 0) if zero else high - low) * (_ROOM_ABOVE - 1) or abs(high) * 0.1 or 0.1
-    floor = min(low, 0.0) if zero else low - room
-    out["scale"] = {"domain": [floor, high + room], "nice": False, "zero": False}
-    return out
+    return Scale(min(low, 0.0) if zero else low - room, high + room, *ends)
 
 
-def _format(largest: float) -> str:
-    """Return how numbers up to so large are written: 20k, or 0.05."""
-    return "~s" if largest >= 1000 else "~f"
+def _round_values(scale: Scale) -> list[float]:
+    """Return round numbers on a scale: powers of ten, with 2 and 5 where they are few, on one of logarithms."""
+    if scale.kind != "log":
+        return nice_ticks(scale.low, scale.high)
+    first, last = math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high))
+    steps = (1, 2, 5) if last - first <= 2 else (1,)
+    return [step * 10.0**power for power in range(first, last + 1) for step in steps]

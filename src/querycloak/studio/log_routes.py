@@ -11,6 +11,7 @@ from querycloak.errors import UserError
 from querycloak.studio.context import page, project_page, see_other, studio_of
 from querycloak.studio.form_data import Upload, read_form
 from querycloak.studio.forms import TASK_WORDS, limit_fields, read_limits
+from querycloak.studio.pages import given_name
 from querycloak.studio.uploads import UploadTooLargeError
 from querycloak.tasks.task import TASKS
 
@@ -58,7 +59,7 @@ def start(request: Request, error: str = "", given: Mapping[str, str] = GENERATE
 async def open_log(request: Request) -> Response:
     """Open a log of the folder."""
     form = dict(await read_form(request))
-    project = await run_in_threadpool(studio_of(request).desk.open, form.get("name", ""))
+    project = await run_in_threadpool(studio_of(request).desk.open, given_name(form.get("name", "")))
     return see_other(request, _first_page(project))
 
 

@@ -6,15 +6,17 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, unquote
 
 from querycloak.report.pages import decimal, percent, sentence
+from querycloak.visible import visible_on_page
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from querycloak.studio.model import Job, Project
 
-__all__ = ["MARKS", "SIGNS", "Step", "duration", "job_values", "refusal_page", "render", "steps_of", "warm_up"]
+__all__ = ["MARKS", "SIGNS", "Step", "duration", "exact", "given_name", "job_values", "refusal_page", "render", "steps_of", "warm_up"]
 
 MARKS: Final = {"RELEASE": "fine", "DO NOT RELEASE": "over", "NEEDS A HUMAN": "open"}
 SIGNS: Final = {"fine": "✓", "over": "✗", "open": "?"}
@@ -38,12 +40,14 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
+        finalize=visible_on_page,
     )
     found.filters |= {
         "bytes": file_size,
         "count": lambda number: f"{number:,.0f}",
         "day": _day,
         "decimal": decimal,
+        "exact": exact,
         "percent": percent,
         "sentence": sentence,
         "times": times_limit,
@@ -141,6 +145,20 @@ def times_limit(times: float | None) -> str:
     if times is None:
         return "–"  # noqa: RUF001
     return f"{times:.0f} ×" if times >= 9.95 else f"{times:.1f} ×" if times >= 1.95 else f"{times:.2f} ×"  # noqa: RUF001
+
+
+def exact(name: str) -> str:
+    r"""Write the name of a file so that a form sends back every byte of it: a page shows hidden characters as escapes.
+
+    >>> exact("a/b\u202e c.tsv"), given_name(exact("a/b\u202e c.tsv")) == "a/b\u202e c.tsv"
+    ('a/b%E2%80%AE%20c.tsv', True)
+    """
+    return quote(name, errors="surrogateescape")
+
+
+def given_name(text: str) -> str:
+    """Return the name that `exact` wrote."""
+    return unquote(text, errors="surrogateescape")
 
 
 def _day(moment: float) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from querycloak.distributions import student_quantile
+from querycloak.logs.formulas import escaped_row
 from querycloak.statistics import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -103,19 +104,20 @@ class Results:
         return self.reasons.get((figure, series), f"there is no value of {series!r}")
 
 
-def results_csv(results: Results, figures: Iterable[Figure]) -> str:
+def results_csv(results: Results, figures: Iterable[Figure], *, safe: bool = True) -> str:
     """One row per point and draw, then its mean with the interval, then the paper's own value where it prints one."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["figure", "panel", "series", "x", "draw", "value", "low", "high"])
     for figure in figures:
         for place in (p for p in results.draws if p.figure == figure.key):
-            head = [figure.name, place.panel, place.series, f"{place.x:g}"]
+            head = escaped_row([figure.name, place.panel, place.series, f"{place.x:g}"], safe=safe)
             writer.writerows([*head, draw, f"{value:.10g}", "", ""] for draw, value in results.draws[place].items())
             found = results.summary(place)
             ends = ["" if end is None else f"{end:.10g}" for end in (found.low, found.high)]
             writer.writerow([*head, "mean", f"{found.mean:.10g}", *ends])
         writer.writerows(
-            [figure.name, r.panel, r.series, f"{r.x:g}", "paper", f"{r.value:g}", "", ""] for r in figure.reported
+            escaped_row([figure.name, r.panel, r.series, f"{r.x:g}", "paper", f"{r.value:g}", "", ""], safe=safe)
+            for r in figure.reported
         )
     return out.getvalue()

@@ -74,6 +74,7 @@ def reproduce(
     seed: int = 1,
     quick: bool = False,
     repeat: str = "",
+    safe_csv: bool = True,
     progress: Progress = QUIET,
 ) -> Reproduction:
     """Run the experiments of a paper, and write `results.csv` into the directory `output`.
@@ -121,7 +122,7 @@ def reproduce(
     if paper.derive is not None:
         with suppress(MissingError):  # the figures of it stay empty, and say why
             paper.derive(results)
-    write_text(output / "results.csv", results_csv(results, paper.figures))
+    write_text(output / "results.csv", results_csv(results, paper.figures, safe=safe_csv))
     return Reproduction(
         paper=paper,
         version=__version__,

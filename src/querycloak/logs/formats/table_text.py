@@ -9,6 +9,7 @@ import polars as pl
 from querycloak.errors import OutputError
 from querycloak.logs.column_texts import ROWS, text_column
 from querycloak.logs.formats.table import separator_of
+from querycloak.logs.formulas import escaped, escaped_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,10 +25,11 @@ def table_blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[byt
     """Return the header, then the rows, as text without a last line end."""
     separator = separator_of(form)
     if form.header:
-        names = pl.DataFrame({str(i): [column.name] for i, column in enumerate(form.columns)})
-        yield _lines(names, separator, form, path)
+        names = [escaped(column.name) if form.safe_csv else column.name for column in form.columns]
+        yield _lines(pl.DataFrame({str(i): [name] for i, name in enumerate(names)}), separator, form, path)
     for start in range(0, len(log), ROWS):
-        rows = [text_column(log, column, form, start, start + ROWS) for column in form.columns]
+        texts = (text_column(log, column, form, start, start + ROWS) for column in form.columns)
+        rows = [escaped_texts(text, column, form) for text, column in zip(texts, form.columns, strict=True)]
         yield _lines(pl.DataFrame([s.alias(str(i)) for i, s in enumerate(rows)]), separator, form, path)
 
 
