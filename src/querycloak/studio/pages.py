@@ -16,7 +16,19 @@ if TYPE_CHECKING:
 
     from querycloak.studio.model import Job, Project
 
-__all__ = ["MARKS", "SIGNS", "Step", "duration", "exact", "given_name", "job_values", "refusal_page", "render", "steps_of", "warm_up"]
+__all__ = [
+    "MARKS",
+    "SIGNS",
+    "Step",
+    "duration",
+    "exact",
+    "given_name",
+    "job_values",
+    "refusal_page",
+    "render",
+    "steps_of",
+    "warm_up",
+]
 
 MARKS: Final = {"RELEASE": "fine", "DO NOT RELEASE": "over", "NEEDS A HUMAN": "open"}
 SIGNS: Final = {"fine": "✓", "over": "✗", "open": "?"}
@@ -132,7 +144,7 @@ def file_size(size: float) -> str:
     """Write a size.
 
     >>> file_size(999), file_size(2_345_678), file_size(500_000_000)
-    ('999 bytes', '2.3 MB', '500 MB')
+    ('999 bytes', '2.35 MB', '500 MB')
     """
     for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if size >= unit:
