@@ -1,6 +1,6 @@
-"""What the site changes in docstrings: the list of methods of `querycloak.anonymize` becomes a list.
+"""What the site changes in docstrings: lists of methods become lists, examples become blocks of code.
 
-In a terminal the list is plain text; on a page its lines would run together.
+In a terminal both are plain text; on a page their lines would run together, and brackets would be taken for links.
 """
 
 from __future__ import annotations
@@ -14,13 +14,32 @@ BLOCK = re.compile(r"^\.\. methods\n(.*?)^\.\. end of methods\n?", re.DOTALL | r
 ENTRY = re.compile(r"^([a-z][\w-]*): (.*?)(?=^[a-z]|\Z)", re.DOTALL | re.MULTILINE)
 
 
-class MethodLists(griffe.Extension):
-    """Writes lists of methods as Markdown."""
+EXAMPLE = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
 
-    def on_function(self, *, func: griffe.Function, **_: Any) -> None:
-        """Change the docstring of a function that has such a list."""
-        if func.docstring is not None and BLOCK.search(func.docstring.value):
-            func.docstring.value = as_list(func.docstring.value)
+
+class Docstrings(griffe.Extension):
+    """Writes what a docstring has for a terminal as Markdown."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Change the docstring of anything that has one."""
+        if obj.docstring is not None:
+            obj.docstring.value = as_code(as_list(obj.docstring.value))
+
+
+def as_code(text: str) -> str:
+    r"""Return a docstring with its examples as blocks of code.
+
+    >>> print(as_code("Say it.\n\n>>> say(1)\n[1]\n\nMore.").replace("`", "'"))
+    Say it.
+    <BLANKLINE>
+    '''pycon
+    >>> say(1)
+    [1]
+    '''
+    <BLANKLINE>
+    More.
+    """
+    return EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", text)
 
 
 def as_list(text: str) -> str:

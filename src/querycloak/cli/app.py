@@ -24,6 +24,7 @@ from querycloak.cli import (
     policy,
     reproduce,
     stream,
+    studio,
     verify,
 )
 from querycloak.cli.command import EXIT_CODES, Command
@@ -78,6 +79,7 @@ def _add(name: str, function: Callable[..., Any], cls: type[Command] = Command) 
 
 _add("demo", demo.demo)
 _add("anonymize", anonymize.anonymize, MethodCommand)
+_add("studio", studio.studio)
 _add("stream", stream.stream, StreamCommand)
 _add("attack", attack.attack)
 _add("check", check.check)
