@@ -52,26 +52,24 @@ def test_what_tsv_cannot_hold_is_refused(tmp_path, text):
     assert not (tmp_path / "o.tsv").exists()
 
 
-def test_csv_refuses_a_nul(tmp_path):
+def test_tables_refuse_a_nul(tmp_path):
     log, release = released(tmp_path, ["tea", "a\0b"])
-    with pytest.raises(OutputError, match="NUL"):
-        qc.write_release(release, tmp_path / "o.csv")
-    for name in ("o.jsonl", "o.parquet"):
-        qc.write_release(release, tmp_path / name)
-        assert all(finding.holds is not False for finding in verify(tmp_path / name, log))
+    for name in ("o.csv", "o.parquet"):
+        with pytest.raises(OutputError, match="NUL"):
+            qc.write_release(release, tmp_path / name)
+        assert not (tmp_path / name).exists()
+    qc.write_release(release, tmp_path / "o.jsonl")
+    assert all(finding.holds is not False for finding in verify(tmp_path / "o.jsonl", log))
 
 
-@pytest.mark.parametrize("name", ["o.csv", "o.tsv", "o.jsonl", "o.json"])
+@pytest.mark.parametrize("name", ["o.csv", "o.tsv", "o.jsonl", "o.json", "o.parquet"])
 def test_a_row_that_no_reader_takes_is_refused(tmp_path, name):
-    """Parquet has no lines, and so no longest one."""
     log = qc.QueryLog.of([f"00{u}" for u in range(3)], ["x" * (LONGEST_LINE + 1)] * 3)
     release = qc.anonymize(log, "sweep", min_query_users=2, identifiers="keep", rare="keep", seed=1)
     assert len(release.log)
     with pytest.raises(OutputError, match="1,048,576 bytes"):
         qc.write_release(release, tmp_path / name)
     assert not (tmp_path / name).exists()
-    qc.write_release(release, tmp_path / "o.parquet")
-    assert all(finding.holds is not False for finding in verify(tmp_path / "o.parquet", log))
 
 
 def test_a_row_that_apostrophes_make_too_long_is_refused(tmp_path):

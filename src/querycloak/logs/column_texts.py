@@ -15,10 +15,25 @@ if TYPE_CHECKING:
     from querycloak.logs.form import Column, LogForm
     from querycloak.logs.query_log import Codes, QueryLog
 
-__all__ = ["ROWS", "joined_lines", "role_codes", "text_column", "typed_column"]
+__all__ = ["ROWS", "joined_lines", "refuse_long", "refuse_nul", "role_codes", "text_column", "typed_column"]
 
 ROWS: Final = 500_000
 """rows turned into text at once"""
+
+
+def refuse_long(lengths: pl.Series, path: object) -> None:
+    """Refuse rows that are longer than readers take: nobody could read the file again."""
+    longest = lengths.max()
+    if isinstance(longest, int) and longest > LONGEST_LINE:
+        problem = f"a row of more than {LONGEST_LINE:,} bytes, which is more than readers take"
+        raise OutputError(f"{path}: {problem}; leave such a text out.")
+
+
+def refuse_nul(texts: pl.DataFrame, path: object) -> None:
+    """Refuse texts with a NUL character, which readers of tables take for a broken row."""
+    if texts.width and texts.select(pl.any_horizontal(pl.all().str.contains("\0", literal=True).any())).item():
+        problem = "a value has a NUL character in it, which a table cannot hold"
+        raise OutputError(f"{path}: {problem}; write JSON lines instead.")
 
 
 def joined_lines(lines: pl.Series, between: str, path: object) -> bytes:
@@ -26,12 +41,7 @@ def joined_lines(lines: pl.Series, between: str, path: object) -> bytes:
 
     What is between two lines may be read as part of one: it counts.
     """
-    longest = lines.str.len_bytes().max()
-    if isinstance(longest, int) and longest + len(between) > LONGEST_LINE:
-        raise OutputError(
-            f"{path}: a row of more than {LONGEST_LINE:,} bytes, which is more than readers of text take; "
-            "write Parquet instead."
-        )
+    refuse_long(lines.str.len_bytes() + len(between), path)
     return str(lines.str.join(between).item()).encode()
 
 

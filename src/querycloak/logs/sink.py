@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Final
 import polars as pl
 
 from querycloak.logs.atomic import writing
-from querycloak.logs.column_texts import typed_column
+from querycloak.logs.column_texts import refuse_long, refuse_nul, typed_column
 from querycloak.logs.compressing import compressing
 from querycloak.logs.decoding import encoded
 from querycloak.logs.form import Column, LogForm
@@ -98,7 +98,12 @@ def write_to(file: IO[bytes], log: QueryLog, form: LogForm, path: str | Path) ->
     """Write a log into an open file."""
     log = without_raw_json(log, form)
     if form.format == "parquet":
-        pl.DataFrame([typed_column(log, c, form).alias(c.name) for c in form.columns]).write_parquet(file)
+        table = pl.DataFrame([typed_column(log, c, form).alias(c.name) for c in form.columns])
+        texts = table.select(c.name for c in form.columns if c.role is not None and table[c.name].dtype == pl.String)
+        refuse_nul(texts, path)
+        if texts.width:
+            refuse_long(texts.select(pl.sum_horizontal(pl.all().str.len_bytes())).to_series(), path)
+        table.write_parquet(file)
         return
     with compressing(file, form.compression) as stream:
         if write_by_plugin(stream, log, form):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from querycloak.errors import OutputError
-from querycloak.logs.column_texts import ROWS, joined_lines, text_column
+from querycloak.logs.column_texts import ROWS, joined_lines, refuse_nul, text_column
 from querycloak.logs.formats.table import separator_of
 from querycloak.logs.formulas import escaped, escaped_texts
 
@@ -35,10 +35,7 @@ def table_blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[byt
 
 def _lines(rows: pl.DataFrame, separator: str, form: LogForm, path: str | Path) -> bytes:
     fields = rows.fill_null("")
-    if fields.select(pl.any_horizontal(pl.all().str.contains("\0", literal=True).any())).item():
-        raise OutputError(
-            f"{path}: a value has a NUL character in it, which a table of text cannot hold; write JSON lines instead."
-        )
+    refuse_nul(fields, path)
     if form.format == "csv":
         fields = fields.select(_quoted(pl.col(name), form).alias(name) for name in rows.columns)
     else:
