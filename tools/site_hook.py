@@ -65,7 +65,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Adapt the links of a page, but not what is in a block of code."""
+    """Adapt the links of a page, but not what is in a block of code; records of decisions are found last."""
+    if page.file.src_uri.startswith("adr/"):
+        page.meta["search"] = {"boost": 0.2}
     at = {inside: outside for outside, inside in OUTSIDE.items() if inside != "index.md"}
     here = at.get(page.file.src_uri, f"docs/{page.file.src_uri}")
     return rewrite(markdown, here, page.file.src_uri)

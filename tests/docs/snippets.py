@@ -21,7 +21,17 @@ from dataclasses import dataclass, field
 
 from places import ROOT
 
-__all__ = ["Block", "Page", "PageError", "inline_commands", "matches", "page_of", "pages", "shell_lines"]
+__all__ = [
+    "Block",
+    "Page",
+    "PageError",
+    "hidden_commands",
+    "inline_commands",
+    "matches",
+    "page_of",
+    "pages",
+    "shell_lines",
+]
 
 RUNNABLE = ("sh", "python")
 NEEDS_REASON = ("not run", "output not compared", "numbers differ")
@@ -60,18 +70,19 @@ class Page:
     blocks: list[Block] = field(default_factory=list)
     setup: list[str] = field(default_factory=list)
     inline: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
 
 
 def pages():
     """Return every page that a reader sees, but for records of decisions, which speak of their day."""
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     found = [path for path in found if path.parent.name != "adr"]
     return [page_of(path.read_text(), path.relative_to(ROOT).as_posix()) for path in found]
 
 
 def page_of(text: str, name: str) -> Page:
     """Return the blocks of a page and what it says about them."""
-    page = Page(name, inline=inline_commands(text))
+    page = Page(name, inline=inline_commands(text), hidden=hidden_commands(text))
     said: dict[str, str] = {}
     end = 0
     for part in PART.finditer(text):
@@ -114,6 +125,18 @@ def inline_commands(text: str) -> list[str]:
     """Return commands in the running text: of ours, and of the tools that made a figure."""
     outside = re.sub(r"^[ ]*```.*?^[ ]*```", "", text, flags=re.DOTALL | re.MULTILINE)
     return [re.sub(r"\s+", " ", found).strip() for found in INLINE.findall(outside)]
+
+
+def hidden_commands(text: str) -> list[str]:
+    """Return commands and examples in blocks that do not say their language, and so would never be run."""
+    unnamed = re.findall(r"^[ ]*```[ ]*\n(.*?)^[ ]*```", _without_named_blocks(text), flags=re.DOTALL | re.MULTILINE)
+    lines = [line for block in unnamed for line in block.splitlines()]
+    lines += re.findall(r"(?<=\n)\n {4,}(\S.*)", _without_named_blocks(text))
+    return [line for line in lines if re.match(r"\s*(\$ |>>> |querycloak [a-z]|python |pip |import )", line)]
+
+
+def _without_named_blocks(text: str) -> str:
+    return re.sub(r"^[ ]*```\w.*?^[ ]*```[ ]*$", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def shell_lines(text: str) -> list[str]:

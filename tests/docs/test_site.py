@@ -22,12 +22,29 @@ OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "
 LOOKED_AT = ["index.html", "methods/semantic-microaggregation.html", "reference/functions.html"]
 
 
-@pytest.fixture(scope="module")
-def hook():
-    spec = importlib.util.spec_from_file_location("site_hook", ROOT / "tools" / "site_hook.py")
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def hook():
+    return load("site_hook")
+
+
+@pytest.mark.parametrize(
+    ("docstring", "becomes"),
+    [
+        (".. methods\na: b=1,\n    c=2\nd: e=3\n.. end of methods\n", "- `a`: b=1, c=2\n- `d`: e=3\n"),
+        ("Add.\n\n>>> 1 + 1\n2\n\nMore.", "Add.\n\n```pycon\n>>> 1 + 1\n2\n```\n\nMore."),
+        ("Add.\n\n>>> 1 + 1\n2\n\n>>> 3\n3", "Add.\n\n```pycon\n>>> 1 + 1\n2\n\n>>> 3\n3\n```"),
+        ("As it was.", "As it was."),
+    ],
+)
+def test_docstrings_become_markdown(docstring, becomes):
+    assert load("site_docstrings").as_markdown(docstring) == becomes
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,10 @@ def test_commands_in_the_text_have_these_options(page, record_property):
         record_property("commands in the text", 1)
 
 
+def test_every_block_of_commands_says_its_language():
+    assert {page.name: page.hidden for page in PAGES if page.hidden} == {}
+
+
 # The tests would notice: each kind of fault is seen.
 
 FENCE = "```"
@@ -259,6 +263,12 @@ def test_a_block_that_does_not_work_is_seen(text, words, tmp_path):
 def test_a_wrong_command_in_the_text_is_seen(text):
     with pytest.raises(WrongCommandError):
         check_mention(text)
+
+
+@pytest.mark.parametrize("text", ["'''\nquerycloak methods\n'''\n", "Text:\n\n    querycloak methods\n"])
+def test_a_block_without_a_language_is_seen(text):
+    assert page(text).hidden == ["querycloak methods"]
+    assert not page("'''sh\nquerycloak methods\n'''\n\n1. one\n\n    more of it\n").hidden
 
 
 def test_what_is_shown_is_compared():
