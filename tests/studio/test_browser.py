@@ -127,7 +127,7 @@ def test_from_the_first_address_to_the_zip_on_a_generated_log(tab, port, tmp_pat
     frame = tab.frame_locator("iframe.check")
     tab.locator("iframe.check").scroll_into_view_if_needed()
     assert verdict.lstrip("✓✗? ") in frame.locator("h1").inner_text()
-    tab.wait_for_function("document.querySelector('iframe.check').height > 1500")
+    tab.wait_for_function("() => document.querySelector('iframe.check').height > 1500")
     assert "••" in tab.locator("#rows").inner_text()
     tab.get_by_role("button", name="Show the texts").click()
     tab.get_by_text("Unmasked:").wait_for()

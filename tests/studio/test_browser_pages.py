@@ -94,14 +94,14 @@ def test_the_chart_follows_task_filters_and_colours(go):
         "before => document.querySelector('#chart .mark-symbol path')?.getAttribute('transform') !== before", arg=where
     )
     page.get_by_role("checkbox", name="DO NOT RELEASE").uncheck()
-    page.wait_for_function("document.querySelectorAll('#chart .mark-symbol path').length === 3")
+    page.wait_for_function("() => document.querySelectorAll('#chart .mark-symbol path').length === 3")
     assert page.locator("#runs tbody tr:visible").count() == 3
     titles = page.locator("#chart svg").text_content()
     assert "safer" in titles
     assert "more useful" in titles
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(
-        "[...document.querySelectorAll('#chart text')].some(t => t.getAttribute('fill') === '#e6edf3')"
+        "() => [...document.querySelectorAll('#chart text')].some(t => t.getAttribute('fill') === '#e6edf3')"
     )
     symbols.first.click()
     page.locator(".verdict h1").wait_for()
@@ -149,7 +149,7 @@ def test_copying_a_command(go):
 def test_the_frame_is_as_high_as_its_page(go):
     page = go("run")
     page.locator("iframe.check").scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('iframe.check').height >= 2345")
+    page.wait_for_function("() => document.querySelector('iframe.check').height >= 2345")
 
 
 def test_the_path_without_scripts(go, keys):

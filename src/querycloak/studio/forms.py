@@ -39,7 +39,7 @@ FIRST_SET: Final[tuple[tuple[str, dict[str, str]], ...]] = (
 """What "run a good first set" runs: a look at every family, the quickest first."""
 
 TASK_WORDS: Final = {
-    "popularity": ("What many people ask", "How often each query is asked: the most popular ones, in the right order."),
+    "popularity": ("Popular queries", "How often each query is asked: the most popular ones, in the right order."),
     "topics": ("Topics", "Which topics people ask about, and how much."),
     "suggestions": ("Query suggestions", "To suggest the next query to somebody who has typed one."),
     "profiles": ("Profiles", "Interests of single users: which topics go together in one head."),

@@ -46,8 +46,8 @@ def points_of(runs: Iterable[StudioRun]) -> list[Point]:
 
 
 def useful(check: CheckSummary, task: str) -> float | None:
-    """Return how useful a release is for a task; None where the task says nothing about this log."""
-    return next((found.scaled for found in check.tasks if found.name == task), None)
+    """Return how useful a release is for a task; None where it cannot do it, or the task says nothing of this log."""
+    return next((found.scaled for found in check.tasks if found.name == task and found.possible), None)
 
 
 def task_names(points: Sequence[Point], wanted: Iterable[str]) -> list[str]:
@@ -78,7 +78,7 @@ def chart_values(points: Sequence[Point], tasks: Sequence[str], href: str) -> di
                 "tasks": {
                     t.name: {"value": t.scaled, "low": t.low, "high": t.high, "best": t.name in p.best}
                     for t in p.check.tasks
-                    if t.scaled is not None
+                    if t.scaled is not None and t.possible
                 },
             }
             for p in points

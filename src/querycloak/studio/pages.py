@@ -118,7 +118,7 @@ def job_values(job: Job, now: float | None = None) -> dict[str, Any]:
         says = f"{job.step or 'starting'} · {duration(spent)} so far"
         if left is not None:
             says += f", about {duration(left)} left" if left > 1 else ", nearly done"
-    share = None
+    share: float | None = 0.0 if job.state == "waiting" else None
     if job.estimate and job.state == "running":
         share = min(0.97, spent / max(job.estimate, 0.1))
     elif job.total:

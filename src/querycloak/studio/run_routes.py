@@ -13,7 +13,7 @@ from querycloak.studio.context import project_page, see_other, stamp_of, studio_
 from querycloak.studio.form_data import read_form
 from querycloak.studio.forms import FIRST_SET, TASK_WORDS, given_settings, method_families
 from querycloak.studio.frontier import chart_values, points_of, task_names
-from querycloak.studio.pages import KINDS, given_name, job_values
+from querycloak.studio.pages import KINDS, job_values
 from querycloak.studio.security import CHECK_POLICY
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def methods(
     return project_page(
         request, "methods.html.j2", project, "methods", status=400 if error else 200, families=method_families(),
         first_set=FIRST_SET, error=error, chosen=method, typed=typed or {}, active=active,
-        files=desk.files(), directory=directory,
+        directory=directory,
     )  # fmt: skip
 
 
@@ -51,7 +51,7 @@ async def start_run(request: Request) -> Response:
     """Start a method, or the first set."""
     desk, project = studio_of(request).desk, request.path_params["project"]
     form = await read_form(request)
-    method, directory = dict(form).get("method", ""), given_name(dict(form).get("directory", ""))
+    method, directory = dict(form).get("method", ""), dict(form).get("directory", "").strip()
     settings = given_settings(method, form)
     try:
         if dict(form).get("set") == "first":

@@ -34,16 +34,39 @@ function chosen(task) {
     .map((p) => ({ ...p, ...p.tasks[task], tasks: undefined, label: shorten(p.name, 34), shown: p.nothing ? "nothing" : p.verdict }));
 }
 
+const PLACES = [["left", -11], ["right", -11], ["left", 13], ["right", 13]]; // of a label next to its mark, the best first
+
+// Gives each mark a place for its label where it covers nothing, the frontier first; a mark without one has none.
+function label(points, across, down, width) {
+  const taken = points.map((p) => [across(p) - 8, down(p) - 8, across(p) + 8, down(p) + 8]);
+  const front = points.filter((p) => p.best && !p.nothing);
+  front.slice(1).forEach((p, i) => taken.push([across(front[i]) + 8, down(front[i]) - 2, across(p), down(front[i]) + 2], [across(p) - 2, down(p) + 8, across(p) + 2, down(front[i])]));
+  for (const p of [...points].sort((a, b) => Number(b.best) - Number(a.best))) {
+    p.at = -1;
+    const long = 6.8 * p.label.length + 8;
+    PLACES.some(([align, dy], i) => {
+      const left = align === "left" ? across(p) + 9 : across(p) - 9 - long, top = down(p) + dy - 8;
+      const box = [left, top, left + long, top + 16];
+      if (left < 0 || box[2] > width || top < 0 || taken.some((t) => t[0] < box[2] && box[0] < t[2] && t[1] < box[3] && box[1] < t[3])) return false;
+      taken.push(box);
+      p.at = i;
+      return true;
+    });
+  }
+}
+
 function specification(points, title, width) {
   const most = Math.max(2, ...points.map((p) => p.risk).filter((r) => r < 1000)) * 1.25;
   const placed = points.map((p) => ({ ...p, x: Math.min(p.risk, most * 0.97) }))
-    .map((p) => ({ ...p, side: Math.log1p(p.x) > 0.6 * Math.log1p(most) ? "right" : "left" }));
-  const low = Math.min(0, ...placed.map((p) => p.low)), high = Math.max(1, ...placed.map((p) => p.high));
+    .sort((a, b) => a.x - b.x);
+  const low = Math.min(0, ...placed.map((p) => p.low)), high = Math.max(0.3, 1.1 * Math.max(...placed.map((p) => p.high), 0));
   const narrow = width < 560;
+  const across = (p) => (width - 70) * (Math.log1p(p.x) / Math.log1p(most)), down = (p) => 370 * (1 - (p.value - low) / (high - low));
+  label(placed, across, down, width - 70);
   const x = { field: "x", type: "quantitative", scale: { type: "symlog", constant: 1, domain: [0, most], nice: false },
     title: narrow ? "← safer · × the limit" : "← safer  ·  worst attack as a multiple of its limit  ·  riskier →",
-    axis: { values: [0, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500].filter((v) => v <= most), format: "~g" } };
-  const y = { field: "value", type: "quantitative", scale: { domain: [low, high], nice: false }, title: narrow ? "more useful →" : `more useful →  (${title}; 1 = the original log)` };
+    axis: { values: [0, 0.5, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500].filter((v) => v <= most), format: ".3~g" } };
+  const y = { field: "value", type: "quantitative", scale: { domain: [low, high], nice: false }, axis: { tickCount: 6 }, title: narrow ? "more useful →" : `more useful →  (${title}; 1 = the original log)` };
   const at = (name) => ({ ...x, field: name });
   return {
     width: "container", height: narrow ? 320 : 420, background: null,
@@ -56,8 +79,8 @@ function specification(points, title, width) {
       { mark: { aria: false, type: "rule", strokeWidth: 1.5, opacity: 0.45 }, encoding: { x, y: { ...y, field: "low" }, y2: { field: "high" }, color: kind("color") } },
       { mark: { type: "point", size: 150, strokeWidth: 2, cursor: "pointer" },
         encoding: { x, y, shape: kind("shape"), color: kind("color"), fill: { condition: { test: "datum.nothing", value: colour("paper") }, ...kind("color") }, description: { field: "name" } } },
-      ...(narrow ? [] : ["left", "right"].map((align) => ({ transform: [{ filter: `datum.best && !datum.nothing && datum.side === "${align}"` }],
-        mark: { aria: false, type: "text", align, baseline: "bottom", dx: align === "left" ? 9 : -9, dy: -5, fontSize: 12, color: colour("ink"), limit: 260 }, encoding: { x, y, text: { field: "label" } } }))),
+      ...(narrow ? [] : PLACES.map(([align, dy], i) => ({ transform: [{ filter: `datum.at === ${i}` }],
+        mark: { aria: false, type: "text", align, baseline: "middle", dx: align === "left" ? 11 : -11, dy, fontSize: 12, color: colour("ink"), limit: 260 }, encoding: { x, y, text: { field: "label" } } }))),
     ],
     config: {
       font: "system-ui, sans-serif",
