@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: install demo test test-fast mutation coverage coverage-kernels lint types contract check bench figures clean
+.PHONY: install demo test test-fast mutation coverage coverage-kernels lint types contract check docs bench figures clean
 
 install: $(READY)
 
@@ -53,6 +53,9 @@ contract: install  ## imports go one way
 
 check: lint types contract
 
+docs: install  ## the documentation site, into site/; a dead link or a page in no list ends it
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 bench: install  ## every speed claim, one after the other; takes a while
 	@for f in benchmarks/[!_]*.py; do echo "== $$f"; $(BIN)/python $$f || exit 1; done
 
@@ -60,4 +63,4 @@ figures: install  ## figures of the docs that depend on the mapping; tools/figur
 	@PYTHON=$(BIN)/python KDD="$(KDD)" EXCITE="$(EXCITE)" LONG="$(LONG)" ONLY="$(ONLY)" USERS="$(or $(USERS),2000)" tools/figures.sh
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import pkgutil
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,28 @@ def test_every_module_is_imported_by_its_path():
     code = "import querycloak as qc\nfor name in qc.__all__: getattr(qc, name)\n" + code
     code += "\nfor name in qc.__all__: assert type(getattr(qc, name)).__name__ != 'module', name"
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", sorted(set(qc.__all__) - {"__version__"}))
+def test_every_public_name_is_documented_and_typed(name):
+    found = getattr(qc, name)
+    text = inspect.getdoc(found) or ""
+    first = text.split("\n\n")[0].replace("\n", " ")
+    assert first.endswith((".", ":")), "one sentence that says what it is"
+    if inspect.isclass(found):
+        assert text != inspect.getdoc(found.__mro__[1]), "its own words, not those of the class below"
+        return
+    signature = inspect.signature(found)
+    untyped = [p.name for p in signature.parameters.values() if p.annotation is inspect.Parameter.empty]
+    assert not untyped
+    assert signature.return_annotation is not inspect.Signature.empty
+    assert len(text.splitlines()) > 1, "more than a headline, so that help() teaches"
+    assert ">>>" in text or "For example" in text
+
+
+def test_read_log_takes_every_option_by_name():
+    options = {f.name for f in fields(qc.ReadOptions)} - {"assume_yes"}
+    assert set(inspect.signature(qc.read_log).parameters) == options | {"source", "options", "yes", "progress"}
 
 
 def test_public_names_agree_everywhere():

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from querycloak.display import card, html_table, text_table
 from querycloak.report.pages import _templates
 from querycloak.visible import visible, visible_json, visible_lines, visible_on_page
 
@@ -66,3 +67,10 @@ def test_pages_show_what_is_hidden():
     page = _templates().from_string("<p title='{{ a }}'>{{ a }}</p>{{ b }}{{ n }}")
     made = page.render(a="\u202e<x>\x1b[2J", b=Markup("<i>\u200b</i>"), n=3)
     assert made == "<p title='\\u202e&lt;x&gt;\\x1b[2J'>\\u202e&lt;x&gt;\\x1b[2J</p><i>\\u200b</i>3"
+
+
+def test_cards_and_tables_of_a_notebook_show_what_is_hidden():
+    shown = html_table(["name"], [["\u202e<x>\x1b[2J"]]) + text_table(["name"], [["\u202e\x1b\n"]]) + card("\x9b")
+    assert not set(shown) & set(OBEYED) - {"\n"}
+    assert "\\u202e&lt;x&gt;\\x1b[2J" in shown
+    assert "\\u202e\\x1b\\n" in shown

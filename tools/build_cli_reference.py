@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import typer.main
 
 from querycloak.catalog import METHODS, STREAM_METHODS
 from querycloak.cli.app import app
+from querycloak.cli.commands import all_commands
 from querycloak.cli.setting_options import describe_options
 
 PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
@@ -22,12 +22,17 @@ def reference() -> str:
         "",
         "Made by `python tools/build_cli_reference.py`; a test compares it with the commands.",
         "",
-        "Exit codes: 0 done; 1 a check failed (`attack --max-risk`, `verify`); 2 the user's mistake, with one sentence",
-        "that says where and what to do; 130 interrupted; 141 the reader of the output went away. A command that fails",
-        "leaves no half-written file, but for `stream`, which writes while it reads and has its own ends",
-        "(docs/methods/self-adjusting.md).",
+        "Exit codes: 0 done; 1 a check failed (`attack --max-risk`, `verify`, `check`, `audit`); 2 the user's mistake,",
+        "with one sentence that says where and what to do; 3 `check` needs a human; 130 interrupted; 141 the reader of",
+        "the output went away. A command that fails leaves no half-written file, but for `stream`, which writes while",
+        "it reads and has its own ends ([self-adjusting](methods/self-adjusting.md)).",
+        "",
+        "Every command takes `--json` and `--quiet` ([results as JSON](json.md)), and `--config FILE` or `--no-config`",
+        "([options in a file](config.md)). Names of methods, attacks, measures, tasks, papers, presets and formats are",
+        'taken in any spelling: `record-linkage`, `record_linkage` and `"Record linkage"` are one.',
+        "`querycloak --install-completion` lets the shell complete them.",
     ]
-    for name, command in _commands(typer.main.get_command(app)):
+    for name, command in all_commands(typer.main.get_command(app)).items():
         lines += ["", f"## querycloak {name}", "", *_paragraphs(command.help or "")]
         rows = [_row(p) for p in command.params if p.name != "help" and not getattr(p, "hidden", False)]
         if rows:
@@ -37,14 +42,6 @@ def reference() -> str:
         lines += [f"### {method.name}", "", f"{method.summary[0].upper()}{method.summary[1:]}.", ""]
         lines += [f"- {line}" for line in describe_options(method.settings)] + [""]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _commands(group: Any, above: str = "") -> list[tuple[str, Any]]:
-    """Return the commands by name, those of a group as `group command`."""
-    out: list[tuple[str, Any]] = []
-    for name, command in sorted(group.commands.items()):
-        out += _commands(command, f"{name} ") if hasattr(command, "commands") else [(above + name, command)]
-    return out
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from querycloak.attacks.result import AttackResult, Baseline
     from querycloak.catalog import Check, Method
     from querycloak.descriptions import MethodDescription
+    from querycloak.display import ResultList
     from querycloak.errors import (
         CheckFailedError,
         GateError,
@@ -102,6 +103,7 @@ __all__ = [
     "ReadOptions",
     "Release",
     "ReleaseCheck",
+    "ResultList",
     "Score",
     "Settings",
     "SiteDirectory",
@@ -168,6 +170,7 @@ _HOME = {
     "Randomness": "randomness",
     "ReadOptions": "logs.read_options",
     "Release": "releases.release",
+    "ResultList": "display",
     "Score": "measures.score",
     "Settings": "settings",
     "SiteDirectory": "knowledge.directory",

@@ -23,6 +23,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 from querycloak.errors import PluginError, PluginWarning, UnknownNameError
+from querycloak.names import match_name
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -98,9 +99,13 @@ class Catalog(Mapping[str, E], Generic[E]):
         return {**self, **other}
 
     def find(self, name: str) -> E:
-        """Return an entry; an unknown name is refused with the nearest one, a broken plugin with the reason."""
-        if name in self:
-            return self[name]
+        """Return an entry; an unknown name is refused with the nearest one, a broken plugin with the reason.
+
+        Built-in names are looked at first, so that finding one never looks for other packages.
+        """
+        meant = match_name(name, self.built_in) or match_name(name, self)
+        if meant is not None:
+            return self[meant]
         refused = self._joined().refused
         if name in refused:
             raise PluginError(refused[name])

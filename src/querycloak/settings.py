@@ -51,6 +51,15 @@ def setting(
     """Return a field of a settings class: its default, one line of help, and the values that are allowed.
 
     `shown` says in words what the default is, where it follows from other settings and is None here.
+
+    >>> @dataclass(frozen=True)
+    ... class Example(Settings):
+    ...     '''One setting.'''
+    ...     k: int = setting(5, "people in each group", minimum=2)
+    >>> Example(k=1)
+    Traceback (most recent call last):
+    ...
+    querycloak.errors.ParameterError: Example.k must be an integer >= 2, got 1.
     """
     metadata = {"help": help, "minimum": minimum, "above": above, "below": below, "choices": choices, "shown": shown}
     return field(default=default, metadata=metadata)

@@ -135,7 +135,7 @@ def test_a_name_that_is_no_text(tmp_path):
 
 
 def test_json_is_clean_and_means_the_same(capsys):
-    from querycloak.cli.tables import print_json
+    from querycloak.cli.output import print_json
 
     print_json({"column": HOSTILE})
     shown = capsys.readouterr().out

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
+from querycloak.evaluation import audit_events
 from querycloak.evaluation.audit_events import NOTHING, Event, choose_event, lower_bound
 from querycloak.statistics import at_least, at_most
 
@@ -22,6 +23,36 @@ def test_bounds_of_a_rate_are_those_of_the_binomial_distribution(counted, error)
     assert 0 <= low <= k / n <= high <= 1
     assert low == 0 if k == 0 else binom.sf(k - 1, n, low) == pytest.approx(error, rel=1e-6)
     assert high == 1 if k == n else binom.cdf(k, n, high) == pytest.approx(error, rel=1e-6)
+
+
+def plain_figures(*sides):
+    """The rule of `_figures` on one table of all runs and figures."""
+    names = list(dict.fromkeys(name for side in sides for figures in side for name in figures))
+    p, q = (np.array([[f.get(n, 0.0) for n in names] for f in side]).reshape(len(side), len(names)) for side in sides)
+    both = np.concatenate([p, q])
+    z = np.zeros(len(names))
+    for i in range(len(names)):
+        apart, deviation = abs(p[:, i].mean() - q[:, i].mean()), math.sqrt(p[:, i].var() + q[:, i].var())
+        z[i] = apart / deviation if deviation else (math.inf if apart else 0.0)
+    order = [i for i in np.argsort(-z, kind="stable") if len(set(both[:, i])) > 1]
+    seen = {}
+    for i in order:
+        seen.setdefault(tuple(both[:, i]), names[i])
+    return list(seen.values())
+
+
+runs_of_few_figures = st.lists(
+    st.dictionaries(st.sampled_from([f"figure {i}" for i in range(12)]), st.sampled_from([0.0, 1.0, 2.0, 0.5])),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(runs_of_few_figures, runs_of_few_figures, st.integers(1, 13))
+def test_figures_are_those_of_the_whole_table_however_many_are_looked_at_at_once(likely, unlikely, at_once):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(audit_events, "_FIGURES_AT_ONCE", at_once)
+        assert audit_events._figures(likely, unlikely) == plain_figures(likely, unlikely)
 
 
 def answers(epsilon, truth, n, random):

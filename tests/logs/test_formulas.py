@@ -53,6 +53,9 @@ def test_series_are_escaped_as_texts_are(texts):
 
 
 @given(NASTY)
+@example("tea;=1+1")
+@example('tea,  "-x')
+@example("tea\n@x")
 def test_no_cell_is_a_formula_wherever_a_spreadsheet_cuts(text):
     made = escaped(text)
     assert not is_formula(made) or made.startswith("'")

@@ -36,8 +36,8 @@ AUDIT: list[Fault] = [
     fault(
         "audit: bounds of a rate one success off",
         "statistics.py",
-        "betaincinv(successes, trials - successes + 1, error)",
-        "betaincinv(successes + 1, trials - successes + 1, error)",
+        "beta_quantile(error, float(successes), float(trials - successes + 1))",
+        "beta_quantile(error, float(successes + 1), float(trials - successes + 1))",
         RATES,
     ),
     fault(

@@ -22,6 +22,7 @@ from mutation.laststep_faults import LAST_STEP
 from mutation.learning_faults import LEARNING
 from mutation.linking_faults import LINKING
 from mutation.measure_faults import MEASURES
+from mutation.output_faults import OUTPUTS
 from mutation.outside_budget_faults import OUTSIDE_BUDGET
 from mutation.paper_faults import PAPERS
 from mutation.phrase_faults import PHRASES
@@ -32,6 +33,7 @@ from mutation.reproduction_faults import REPRODUCTIONS
 from mutation.semanticdp_faults import SEMANTIC_DP
 from mutation.setunion_faults import SET_UNION
 from mutation.stream_text_faults import STREAM_TEXTS
+from mutation.studio_door_faults import STUDIO_DOORS
 from mutation.studio_faults import STUDIO
 from mutation.synthetic_faults import SYNTHETIC
 from mutation.task_faults import TASKS
@@ -535,8 +537,10 @@ FAULTS: list[Fault] = [
     *POLICY,
     *SEMANTIC_DP,
     *AUDIT,
+    *OUTPUTS,
     *OUTSIDE_BUDGET,
     *PAPERS,
     *STUDIO,
+    *STUDIO_DOORS,
 ]
 """All of them."""

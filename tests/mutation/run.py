@@ -10,9 +10,11 @@ about the tests.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import resource
+import shutil
 import sys
 import tempfile
 import threading
@@ -38,6 +40,8 @@ LIMIT = 240
 _THREAD = threading.local()
 """each thread has a server of its own"""
 SERVERS: list[WarmPytest] = []
+SCRATCH = tempfile.TemporaryDirectory(prefix="querycloak-faults-")
+_TIMES = itertools.count(1_000_000_000)
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,12 @@ def changed(fault: Fault) -> tuple[Path, str]:
 
 
 def copy_with(file: Path, text: str, into: Path) -> None:
-    """Make `into`/querycloak: links to the package, with one file changed."""
+    """Make `into`/querycloak: links to the package, with one file changed.
+
+    All faults of a thread have the same folder, so that what was compiled of other files stays valid. A compiled file
+    is known by the time and size of its source: each changed file has a time of its own.
+    """
+    shutil.rmtree(into / "querycloak", ignore_errors=True)
     way = [file, *file.parents]
     way = way[: way.index(PACKAGE) + 1]
 
@@ -76,6 +85,7 @@ def copy_with(file: Path, text: str, into: Path) -> None:
         for entry in folder.iterdir():
             if entry == file:
                 (copy / entry.name).write_text(text)
+                os.utime(copy / entry.name, (next(_TIMES),) * 2)
             elif entry in way:
                 link(entry, copy / entry.name)
             elif entry.name != "__pycache__":
@@ -88,12 +98,14 @@ def run_tests(tests: list[str], source: Path) -> tuple[int, str]:
     """Run tests on the package in `source`: exit code and output of pytest."""
     arguments = [
         *("-x", "-q", "--tb=line", "--no-header", "-p", "no:cacheprovider"),
-        *("-p", "no:xdist", "-o", "addopts=", "-o", f"pythonpath={source} {TESTS}"),
+        *("-p", "no:xdist", "-p", "no:anyio", "-o", "addopts=", "-o", f"pythonpath={source} {TESTS}"),
         *("--hypothesis-profile=faults", "-W", "ignore:overflow:RuntimeWarning"),
+        *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
         *(str(TESTS / test) for test in tests),
     ]
     if not hasattr(_THREAD, "pytest"):
-        _THREAD.pytest = WarmPytest({"NUMBA_DISABLE_JIT": "1"})
+        compiled = {"PYTHONPYCACHEPREFIX": f"{SCRATCH.name}/compiled", "PYTHONDONTWRITEBYTECODE": ""}
+        _THREAD.pytest = WarmPytest({"NUMBA_DISABLE_JIT": "1", **compiled})
         SERVERS.append(_THREAD.pytest)
     code, output = _THREAD.pytest.run(arguments, [str(source), str(TESTS)], ROOT, LIMIT)
     return code, output if code >= 0 else f"no end within {LIMIT} s, or a crash ({code})"
@@ -110,9 +122,10 @@ def try_fault(fault: Fault) -> Outcome:
     """Apply a fault to a copy and run its tests."""
     begun = time.monotonic()
     file, text = changed(fault)
-    with tempfile.TemporaryDirectory(prefix="querycloak-fault-") as folder:
-        copy_with(file, text, Path(folder))
-        code, output = run_tests(list(fault.tests), Path(folder))
+    if not hasattr(_THREAD, "folder"):
+        _THREAD.folder = Path(tempfile.mkdtemp(prefix="fault-", dir=SCRATCH.name))
+    copy_with(file, text, _THREAD.folder)
+    code, output = run_tests(list(fault.tests), _THREAD.folder)
     failed = code == 1 and re.search(r"\b\d+ failed\b", output) is not None
     caught = failed and not BROKEN.search(output)
     return Outcome(fault, caught, last_line(output), time.monotonic() - begun)

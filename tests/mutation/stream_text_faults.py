@@ -149,8 +149,8 @@ STREAM_TEXTS = [
     fault(
         "stream: a checkpoint goes on with other categories",
         "live/run.py",
-        'given |= {"taxonomy": self.taxonomy, ',
-        "given |= {",
+        '"taxonomy": self.taxonomy, ',
+        "",
         "live/test_state.py::test_a_checkpoint_of_another_run_is_refused",
     ),
 ]

@@ -6,6 +6,7 @@ stays: the server itself never imports the package under test, and starts no thr
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -18,8 +19,13 @@ from typing import Any
 
 __all__ = ["WarmPytest"]
 
-LIBRARIES = ("numpy", "polars", "numba", "scipy.sparse", "scipy.special", "pytest")
-"""What is imported before; not hypothesis, whose plugin pytest wants to import itself."""
+LIBRARIES = (
+    *("numpy", "polars", "numba", "msgspec", "typer", "rich.progress", "jinja2", "psutil", "Stemmer", "opendp.prelude"),
+    *("cryptography.hazmat.primitives.asymmetric.ed25519", "phonenumbers", "tldextract"),
+    *("scipy.sparse", "scipy.special", "scipy.stats", "pytest", "_pytest.assertion.rewrite", "hypothesis"),
+    *("hypothesis.strategies", "hypothesis.internal.conjecture.engine", "hypothesis.extra.numpy"),
+)
+"""What is imported before. pytest would rewrite the assertions of hypothesis, and is told not to mind."""
 
 
 class WarmPytest:
@@ -55,6 +61,7 @@ def serve() -> None:
     """Answer requests until the input ends."""
     for name in LIBRARIES:
         __import__(name)
+    gc.freeze()  # children need not look for garbage among these
     for line in sys.stdin:
         asked = json.loads(line)
         child = os.fork()

@@ -21,12 +21,12 @@ from __future__ import annotations
 
 from querycloak.api.experiments import audit, compare, reproduce
 from querycloak.api.knowledge import explain, generate, load_directory, load_resolver, map_log, write_generated
+from querycloak.api.logs import read_log
 from querycloak.api.releases import anonymize, attack, check, measure, read_release, verify
 from querycloak.descriptions import MethodDescription, describe_method, list_methods
 from querycloak.evaluation.workbench import Workbench, load_taxonomy
 from querycloak.logs.query_log import QueryLog
 from querycloak.logs.sink import write_log
-from querycloak.logs.source import read_log
 from querycloak.releases.files import write_release
 from querycloak.releases.release import Release
 from querycloak.releases.truth_file import read_truth, write_truth

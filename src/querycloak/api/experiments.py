@@ -49,11 +49,16 @@ def compare(
     """Run methods side by side on a log, attack and measure each release, and return what was found.
 
     `methods` are names (None = all), `grid` the values to try of their settings: `{"k": [2, 5]}`. `tasks` are what the
-    release is for, `limits` what it may cost; `Comparison.advice` says which run to publish, if any. Each run makes
+    release is for, `limits` what it may cost; `Comparison.advice` says which run to publish, if any. What is returned
+    shows itself as a table, and `Comparison.table()` returns it as a Polars table, one row per run. Each run makes
     `draws` releases, with other seeds, for the spread of the papers' measures (`evaluation.spread`). A folder `output`
     gets `report.html`, `results.json`, `results.csv`, and every finished run, so that the same call continues after an
     interruption. Without it nothing is written. `safe_csv` keeps spreadsheets from taking a text of `results.csv` for
-    a formula.
+    a formula. The releases are for comparing: the one that is chosen is made again by `anonymize`, without a seed.
+
+    For example `compare(log, ["sweep", "semantic-microaggregation"], {"k": [3, 5]}, tasks=["topics"])` tries `sweep`
+    once and `semantic-microaggregation` twice, next to the log with new ids alone; examples/methods_side_by_side.py
+    shows what is returned.
     """
     from querycloak.evaluation.compare import compare as run
     from querycloak.evaluation.compare import plan_runs
@@ -101,6 +106,11 @@ def audit(
     of pairs (None = all that fit). Without a seed the noise is that of releases. Without a taxonomy, one of seven
     concepts is used. `Audit.passed` is False where a bound is above the claim: then the claim is wrong, up to an error
     of 0.1 %. That it is True proves nothing.
+
+    >>> import querycloak as qc
+    >>> found = qc.audit("histogram-dp", epsilon=1.0, runs=100, pairs=["another interest"], seed=1)
+    >>> found.passed, found.measured[0].claim
+    (True, 1.0)
     """
     from querycloak.evaluation.audit import audit as run
 
@@ -135,6 +145,8 @@ def reproduce(
     `reproduction.html`, a picture per figure, `results.csv`, and every finished run, so that the same call continues
     after an interruption; `safe_csv` keeps spreadsheets from taking a text of it for a formula. These are experiments
     with known seeds: no release is written, and nothing of it is for publishing.
+
+    For example `reproduce("batet-2013", output="batet", quick=True)`; docs/reproductions.md has the papers.
     """
     from querycloak.evaluation.reproduce.papers import find_paper
     from querycloak.evaluation.reproduce.run import reproduce as run

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from querycloak.api.keywords import checked, refuse_unknown
 from querycloak.catalog import method as find_method
+from querycloak.display import ResultList
 from querycloak.errors import InputError, ParameterError
 from querycloak.evaluation.workbench import Workbench
 from querycloak.progress import QUIET, Progress
@@ -50,7 +51,11 @@ def anonymize(
 ) -> Release:
     """Run a method on a log, and return the release with its privacy statement.
 
-    `options` are the settings of the method; or give all at once as `settings`, an object of its settings class.
+    `log` is what `read_log` returns, `method` one of the names below. `options` are the settings of the method; or give
+    all at once as `settings`, an object of its settings class. What is returned has passed the gate: the published
+    table was checked against every promise of its statement. `release.statement` says what is promised and what is not,
+    `release.to_polars()` returns the rows, `write_release` writes both, and `check` says whether to publish them.
+
     `taxonomy` is WordNet by default; a stream method has the categories of queries from `topics`, unless as in the
     paper.
     Without a seed, randomness is the operating system's; a release made with a seed is for experiments only.
@@ -140,12 +145,22 @@ def attack(
     resolver: Resolver | None = None,
     learn_from_clicks: bool = False,
     progress: Progress = QUIET,
-) -> list[AttackResult]:
+) -> ResultList[AttackResult]:
     """Run every attack that fits the release, or those named. The release must hold its truth, to keep score.
+
+    The list that is returned shows itself as a table: how often each attacker is right about people, how often without
+    the release, and how much the release adds, at most. `names` are those of `querycloak attack --help`.
 
     With `rerun` the method is run again on parts of the log, for the baseline of people held out and for attacks that
     need further releases. `also` are other releases of the same log, with their truth. Queries are read by the mapping
-    of the release's statement, unless `mapping` names another.
+    of the release's statement, unless `mapping` names another. With a `seed` the same call finds the same.
+
+    >>> import querycloak as qc
+    >>> log = qc.QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
+    >>> release = qc.anonymize(log, "sweep", min_query_users=2, seed=7)
+    >>> found = qc.attack(log, release, names=["uniqueness"])
+    >>> found.to_polars().select("attack", "rate", "targets").rows()
+    [('uniqueness, queries', 0.0, 1), ('uniqueness, pairs', 0.0, 3)]
     """
     bench = Workbench(
         log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
@@ -167,8 +182,22 @@ def measure(
     resolver: Resolver | None = None,
     learn_from_clicks: bool = False,
     progress: Progress = QUIET,
-) -> list[Score]:
-    """Run every measure that fits the release, or those named."""
+) -> ResultList[Score]:
+    """Run every measure that fits the release, or those named: what the papers measure of what is kept.
+
+    The list that is returned shows itself as a table. `taxonomy` and `mapping` are those by which queries are read,
+    `directory` and `resolver` what measures of categories of sites need; `check` and `compare` also try the release on
+    tasks.
+
+    >>> import querycloak as qc
+    >>> log = qc.QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
+    >>> release = qc.anonymize(log, "sweep", min_query_users=2, seed=7)
+    >>> qc.measure(log, release, names=["kept"])
+    measure                 value  better
+    volume kept            0.6667  higher
+    distinct queries kept  0.5000  higher
+    rows per user          1.0000  higher
+    """
     bench = Workbench(
         log, taxonomy, directory, resolver, progress, mapping=mapping, learn_from_clicks=learn_from_clicks
     )
@@ -195,7 +224,20 @@ def check(
 ) -> ReleaseCheck:
     """Judge one release: `verdict` is RELEASE, DO NOT RELEASE or NEEDS A HUMAN, `reasons` says why.
 
+    Every attack and every task is tried. `limits` are what the release may cost people (`Limits`), `tasks` what it is
+    for: it must be better for each of them than the same method run blindly. `print` shows the verdict, the reasons,
+    what to change, and the regulators' three questions; `run` has every figure.
+
     With `rerun` the method is run again on parts of the log, for baselines. `output` gets a page for a person to read.
+
+    >>> import querycloak as qc
+    >>> log = qc.QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
+    >>> release = qc.anonymize(log, "sweep", min_query_users=2, seed=7)
+    >>> found = qc.check(log, release, rerun=False)
+    >>> found
+    ReleaseCheck(sweep: DO NOT RELEASE)
+    >>> found.reasons[0]
+    'it was made with a seed: whoever guesses the seed can undo it'
     """
     from querycloak.evaluation.assess import Assessor
     from querycloak.evaluation.check import check_release
@@ -225,15 +267,25 @@ def verify(
     *,
     truth: str | PathLike[str] | None = None,
     public_key: str | PathLike[str] | None = None,
-) -> list[Finding]:
+) -> ResultList[Finding]:
     """Check from its files alone whether a release keeps what its statement says.
 
     With the log its ids are checked too, with log and truth whether the release was made from exactly this log, with a
-    public key who signed the statement.
+    public key who signed the statement. `holds` of a finding is None where the files cannot tell; the list that is
+    returned shows itself as a table.
+
+    >>> import tempfile
+    >>> import querycloak as qc
+    >>> log = qc.QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     qc.write_release(qc.anonymize(log, "sweep", min_query_users=2), f"{folder}/release.tsv")
+    ...     found = qc.verify(f"{folder}/release.tsv", log)
+    >>> [finding.check for finding in found if finding.holds is False]
+    []
     """
     from querycloak.releases.verify import verify as run
 
-    return run(path, log, truth=truth, public_key=public_key)
+    return ResultList(run(path, log, truth=truth, public_key=public_key))
 
 
 @checked
@@ -242,8 +294,18 @@ def read_release(
 ) -> Release:
     """Read a release with its statement.
 
+    `path` is that of the table; its statement is next to it. One without the other, or one that was edited, is refused.
     With the `log` that it was made from, a release of another log is refused; with the file of its `truth` too, it can
     be attacked.
+
+    >>> import tempfile
+    >>> import querycloak as qc
+    >>> log = qc.QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     qc.write_release(qc.anonymize(log, "sweep", min_query_users=2), f"{folder}/release.tsv")
+    ...     release = qc.read_release(f"{folder}/release.tsv", log=log)
+    >>> release
+    LogRelease(sweep, 2 rows)
     """
     release = read_release_files(Path(path))
     if log is None:

@@ -94,3 +94,38 @@ class AttackResult:
         if self.bound is None or self.low > self.bound:
             return self.lift_high
         return min(self.lift_high, self.bound)
+
+    def to_row(self) -> dict[str, object]:
+        """Return every figure under its name, for a table."""
+        return {
+            "attack": self.attack,
+            "question": self.question,
+            "risk": self.risk,
+            "knows": self.knows,
+            "unit": self.unit,
+            "targets": self.targets,
+            "rate": float(self.rate),
+            "low": float(self.low),
+            "high": float(self.high),
+            "compared_with": self.baseline.kind,
+            "baseline": float(self.baseline.rate),
+            "lift": float(self.lift),
+            "lift_low": float(self.lift_low),
+            "lift_high": float(self.lift_high),
+            "bound": None if self.bound is None else float(self.bound),
+            "judged": float(self.judged),
+        }
+
+    def to_cells(self) -> dict[str, str]:
+        """Return what a reader wants to see first."""
+        return {
+            "attack": self.attack,
+            "right": f"{self.rate:.1%}",
+            "without": f"{self.baseline.rate:.1%}",
+            "lift": f"{self.lift:+.1%}",
+            "at most": f"{self.lift_high:.1%}",
+            "bound": "none" if self.bound is None else f"{self.bound:.1%}",
+            "of": f"{self.targets:,}",
+            "unit": self.unit,
+            "compared with": self.baseline.kind if self.names_people else "counted",
+        }

@@ -7,6 +7,7 @@ from typing import Final
 
 from querycloak.catalog.entries import Method, Need
 from querycloak.errors import UnknownNameError
+from querycloak.names import match_name
 from querycloak.plugins import Catalog
 
 __all__ = ["METHODS", "STREAM_METHODS", "method"]
@@ -178,6 +179,8 @@ def method(name: str) -> Method:
 
     >>> method("policy:google-2024").given
     {'rules': 'google-2024'}
+    >>> method("Semantic Microaggregation").name
+    'semantic-microaggregation'
     """
     first, colon, rest = name.partition(":")
     if colon and name not in METHODS:
@@ -185,8 +188,9 @@ def method(name: str) -> Method:
         if not entry.named_by or not rest:
             raise UnknownNameError.of("method", name, METHODS | STREAM_METHODS)
         return replace(entry, given={entry.named_by: rest})
-    if name in STREAM_METHODS:
-        return STREAM_METHODS[name]
+    live = match_name(name, STREAM_METHODS)
+    if live is not None:
+        return STREAM_METHODS[live]
     try:
         return METHODS.find(name)
     except UnknownNameError:

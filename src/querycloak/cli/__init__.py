@@ -6,12 +6,15 @@ import os
 import re
 import sys
 import warnings
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 __all__ = ["main", "run"]
+
+COMPLETE: Final = "_QUERYCLOAK_COMPLETE"
+"""Set by the shell where it asks for completions."""
 
 
 def run() -> None:
@@ -29,28 +32,38 @@ def run() -> None:
 def main() -> None:
     """Run the command line in this process, whose signals are left alone.
 
-    Exit codes: 0 done, 1 a check failed, 2 the user's mistake, 130 interrupted, 141 the reader of the output went away.
+    Exit codes: 0 done, 1 a check failed, 2 the user's mistake, 3 a check needs a human, 130 interrupted, 141 the reader
+    of the output went away.
     """
     import typer
 
     from querycloak.arrays.jit import expect_input
+    from querycloak.cli.output import expect_json
+
+    if COMPLETE in os.environ:
+        from querycloak.cli.completion import load_lazily
+
+        load_lazily()
     from querycloak.cli.app import app
     from querycloak.errors import CheckFailedError, UserError
 
     warnings.showwarning = _warn
+    expect_json("--json" in sys.argv)
     usage_error = typer.BadParameter.__mro__[2]  # what typer raises for a wrong command line; it has no public name
     output = sys.stdout
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
     except UserError as error:
-        _fail(_as_option(str(error)), 2)
+        _fail(_as_option(str(error)), 2, type(error).__name__)
     except CheckFailedError as error:
-        _fail(str(error), 1)
+        _fail(str(error), 1, type(error).__name__)
     except MemoryError:
-        _fail("There is not enough memory for this. Cut the log into parts, or use a machine with more.", 2)
+        _fail(
+            "There is not enough memory for this. Cut the log into parts, or use a machine with more.", 2, "MemoryError"
+        )
     except (KeyboardInterrupt, typer.Abort):
-        _fail("Interrupted; nothing was written.", 130)
+        _fail("Interrupted; nothing was written.", 130, "Interrupted")
     except SystemExit:
         # Typer wraps standard output and exits with 1 where the reader went away; here 1 means that a check failed.
         if sys.stdout is output:
@@ -59,11 +72,11 @@ def main() -> None:
     except BrokenPipeError:
         _end_unread(output)
     except OSError as error:
-        _fail(f"Cannot go on: {(error.strerror or str(error)).lower()}.", 2)
+        _fail(f"Cannot go on: {(error.strerror or str(error)).lower()}.", 2, "OSError")
     except Exception as error:
         if not isinstance(error, usage_error):
             raise
-        _fail(f"{error.format_message()} See `querycloak --help`.", 2)  # type: ignore[attr-defined]
+        _fail(f"{error.format_message()} See `querycloak --help`.", 2, "UsageError")  # type: ignore[attr-defined]
     else:
         sys.exit(code if isinstance(code, int) else 0)
     finally:
@@ -94,8 +107,9 @@ def _crash(kind: type[BaseException], error: BaseException, at: TracebackType | 
     say_crash(kind, error, at)
 
 
-def _fail(message: str, code: int) -> None:
-    from querycloak.cli.say import complain
+def _fail(message: str, code: int, kind: str) -> None:
+    from querycloak.cli.output import error_text
+    from querycloak.cli.say import say_text
 
-    complain(message)
+    say_text(error_text(message, code, kind), err=True)
     sys.exit(code)

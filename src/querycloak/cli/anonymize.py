@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli import completion
+from querycloak.cli.command import effective_words
+from querycloak.cli.log_options import reads_log
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
@@ -19,6 +20,7 @@ from querycloak.cli.options import (
     SignOption,
     TaxonomyOption,
 )
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.say import say, say_text
 from querycloak.cli.setting_options import given_settings
 from querycloak.logs.read_options import ReadOptions
@@ -48,7 +50,14 @@ def anonymize(
         ),
     ],
     method: Annotated[
-        str, typer.Option("--method", "-m", help="Name of the method; see `querycloak methods`.", show_default=False)
+        str,
+        typer.Option(
+            "--method",
+            "-m",
+            help="Name of the method; see `querycloak methods`.",
+            show_default=False,
+            autocompletion=completion.methods,
+        ),
     ],
     taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
@@ -72,6 +81,7 @@ def anonymize(
     safe_csv: SafeCsvOption = True,
     sign: SignOption = None,
     seed: SeedOption = None,
+    as_json: JsonOption = False,
     *,
     mapping: str | None,
     options: ReadOptions,
@@ -79,17 +89,19 @@ def anonymize(
 ) -> None:
     """Turn a log into a release, and write its privacy statement next to it as `OUTPUT.statement.json`.
 
-    With `-o -`, or a named pipe, the table goes there and all messages go to standard error.
+    With `-o -`, or a named pipe, the table goes there and all messages go to standard error; `--json` too.
 
     Example: `querycloak anonymize log.tsv -o release.tsv --method sweep --min-query-users 5`
     """
     from querycloak import api
     from querycloak.catalog import method as find_method
     from querycloak.cli.command_line import shown_command
-    from querycloak.cli.inputs import check_outputs, open_bench
+    from querycloak.cli.early_checks import check_header, check_knowledge, check_method, refuse_standard_output
+    from querycloak.cli.inputs import check_outputs, note_time, open_bench
     from querycloak.cli.people_checks import check_people, check_truth
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import UserError
+    from querycloak.evaluation.estimates import release_seconds
     from querycloak.evaluation.learning import refuse_learning
     from querycloak.logs.atomic import is_pipe, is_standard_output
     from querycloak.logs.locks import locked
@@ -99,31 +111,37 @@ def anonymize(
     if statement is None and not is_pipe(output):
         statement = statement_path(output)
     settings = given_settings(context)
+    entry = find_method(method)
+    checked = check_method(entry, settings)
     if learn:
-        refuse_learning(method, private=find_method(method).is_private)
+        refuse_learning(entry.name, private=entry.is_private)
     ledger = settings.get("ledger")
     inputs = [log, taxonomy, directory, resolver, settings.get("topics"), ledger, f"{ledger}.key" if ledger else None]
-    inputs += [settings.get("rules"), find_method(method).given.get("rules")]
+    inputs += [settings.get("rules"), entry.given.get("rules")]
+    refuse_standard_output(statement=statement, truth=truth)
     check_outputs([*inputs, sign], [output, statement, truth])
     if truth is not None:
-        check_truth(find_method(method), settings)
+        check_truth(entry, checked)
     key = None if sign is None else read_signing_key(sign)  # a wrong key ends the command before any work is done
     if key is not None and statement is None:
         raise UserError("--sign signs the statement, and none is written here: say where with --statement FILE.")
+    check_knowledge(taxonomy, directory, resolver)
+    check_header(log, options, checked, learn=learn)
     files = [None if is_pipe(path) else path for path in (output, statement, truth)]
     with locked(*files), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping, learn=learn)
-        check_people(find_method(method), settings, bench.log, progress)
+        check_people(entry, settings, bench.log, progress)
+        note_time(release_seconds(entry.name, len(bench.log)), progress)
         release = bench.anonymize(method, seed=seed, **settings)
         _warn(release, progress)
         if truth is not None and release.truth is None:
-            raise UserError(f"{method} publishes no users here, so there is no truth to write: leave --truth out.")
+            raise UserError(f"{entry.name} publishes no users here, so there is no truth to write: leave --truth out.")
         progress.start("writing the release")
         commitment = ""
         if truth is not None:  # before the release: a commitment whose salt is lost could never be opened
             commitment = api.write_truth(release, bench.log, truth)
-        command = shown_command(sys.argv)
+        command = shown_command(effective_words(context))
         api.write_release(
             release,
             output,
@@ -139,6 +157,11 @@ def anonymize(
             progress.note("No statement was written; without one nobody can verify the release. Use --statement FILE.")
     to_stderr = is_standard_output(output)
     signature = "unsigned" if key is None else f"Ed25519, key {key.public.fingerprint}"
+    if as_json:
+        written = {"release": output, "statement_file": statement, "truth": truth}
+        about = {"rows": len(release.log), "signature": signature, "command": command, "statement": release.statement}
+        print_json({"method": release.statement.method, **written, **about}, to_stderr=to_stderr)
+        return
     say_text(release.statement.short(signature), err=to_stderr)
     say(f"release:   {output}", *(() if statement is None else (f"statement: {statement}",)), err=to_stderr)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,24 +27,34 @@ from querycloak.cli import (
     studio,
     verify,
 )
+from querycloak.cli.command import EXIT_CODES, Command
 from querycloak.cli.say import say
 from querycloak.cli.setting_options import AuditCommand, CompareCommand, GenerateCommand, MethodCommand, StreamCommand
+from querycloak.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["app"]
 
 app = typer.Typer(
     name="querycloak",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EXIT_CODES,
 )
 
 
-def _version(show: bool) -> None:
-    if show:
-        say(f"querycloak {__version__}")
+def _version(context: typer.Context, show: bool) -> None:
+    if show and not context.resilient_parsing:
+        if "--json" in sys.argv:
+            from querycloak.cli.output import print_json
+
+            print_json({"version": __version__})
+        else:
+            say(f"querycloak {__version__}")
         raise typer.Exit
 
 
@@ -52,27 +63,34 @@ def querycloak(
     _: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --version: as JSON.")] = False,
 ) -> None:
     """Publish or share a web-search query log without exposing the people who searched.
 
     Start with `querycloak demo`, then `querycloak methods`.
     """
+    if as_json:
+        raise UserError("--json comes after the command: `querycloak methods --json`.")
 
 
-app.command("demo")(demo.demo)
-app.command("anonymize", cls=MethodCommand)(anonymize.anonymize)
-app.command("studio")(studio.studio)
-app.command("stream", cls=StreamCommand)(stream.stream)
-app.command("attack")(attack.attack)
-app.command("check")(check.check)
-app.command("measure")(measure.measure)
-app.command("compare", cls=CompareCommand)(compare.compare)
-app.command("reproduce")(reproduce.reproduce)
-app.command("audit", cls=AuditCommand)(audit.audit)
-app.command("verify")(verify.verify)
-app.command("map")(mapping.map_query)
-app.command("generate", cls=GenerateCommand)(generate.generate)
-app.command("methods")(methods.methods)
+def _add(name: str, function: Callable[..., Any], cls: type[Command] = Command) -> None:
+    app.command(name, cls=cls)(function)
+
+
+_add("demo", demo.demo)
+_add("anonymize", anonymize.anonymize, MethodCommand)
+_add("studio", studio.studio)
+_add("stream", stream.stream, StreamCommand)
+_add("attack", attack.attack)
+_add("check", check.check)
+_add("measure", measure.measure)
+_add("compare", compare.compare, CompareCommand)
+_add("reproduce", reproduce.reproduce)
+_add("audit", audit.audit, AuditCommand)
+_add("verify", verify.verify)
+_add("map", mapping.map_query)
+_add("generate", generate.generate, GenerateCommand)
+_add("methods", methods.methods)
 app.add_typer(policy.app, name="policy")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(keys.app, name="keys")

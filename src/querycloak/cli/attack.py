@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from querycloak.cli import completion
 from querycloak.cli.limit_options import RerunOption
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.log_options import reads_log
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
@@ -19,6 +20,7 @@ from querycloak.cli.options import (
     SensitiveOption,
     TaxonomyOption,
 )
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.logs.read_options import ReadOptions
 
 if TYPE_CHECKING:
@@ -51,7 +53,12 @@ def attack(
         list[Path] | None,
         typer.Option(help="The truth of each --also, in the same order.", show_default=False),
     ] = None,
-    only: Annotated[str | None, typer.Option(help="Names of attacks, separated by commas.", show_default=False)] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            help="Names of attacks, separated by commas.", show_default=False, autocompletion=completion.attacks
+        ),
+    ] = None,
     max_risk: Annotated[
         float | None,
         typer.Option(
@@ -69,7 +76,7 @@ def attack(
     sensitive: SensitiveOption = None,
     rerun: RerunOption = True,
     seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     *,
     mapping: str | None,
     options: ReadOptions,
@@ -82,20 +89,35 @@ def attack(
 
     Example: `querycloak attack log.tsv release.tsv --truth truth.tsv --max-risk 0.2`
     """
-    from querycloak.cli.inputs import open_bench, read_for_judging
+    from querycloak.catalog import ATTACKS
+    from querycloak.cli.early_checks import (
+        check_header,
+        check_knowledge,
+        check_names,
+        check_truth_given,
+        release_statement,
+        split_names,
+    )
+    from querycloak.cli.inputs import note_time, open_bench, read_for_judging
     from querycloak.cli.progress import ShownProgress
-    from querycloak.cli.tables import print_attacks, print_exposure, print_json
-    from querycloak.errors import CheckFailedError, UserError
+    from querycloak.cli.tables import print_attacks, print_exposure
+    from querycloak.errors import CheckFailedError
+    from querycloak.evaluation.estimates import judge_seconds
 
+    file = release_statement(release)
+    names = check_names(ATTACKS, split_names(only), file)
+    check_truth_given(file, truth, names)
+    _check_others(also or [], also_truth or [])
+    check_knowledge(taxonomy, directory, resolver, sensitive)
+    check_header(log, options, learn=learn)
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping, learn=learn)
         published = read_for_judging(release, truth, bench.log)
         bench = bench.for_release(published)
-        if truth is None and published.has_users and published.statement.ids != "invented":
-            raise UserError("The attacks need the release's truth to keep score: add --truth FILE.")
-        names = [name.strip() for name in only.split(",")] if only else None
         others = _read_others(also or [], also_truth or [], bench.log)
+        if names is None and rerun:
+            note_time(judge_seconds(file.statement.method, len(bench.log)), progress)
         found = bench.try_attacks(published, names, seed, rerun=rerun, also=others)
         progress.start("exposure")
         open_to_all = bench.exposure_of(published)
@@ -115,25 +137,34 @@ def attack(
         )
 
 
-def _read_others(releases: list[Path], truths: list[Path], log: QueryLog) -> list[Release]:
-    """Read other releases of a log, each with its truth."""
-    from dataclasses import replace
-
-    from querycloak import api
+def _check_others(releases: list[Path], truths: list[Path]) -> None:
+    """Refuse other releases without their truth, or that publish no logs of people, by their statements."""
+    from querycloak.cli.early_checks import release_statement
     from querycloak.errors import UserError
+    from querycloak.releases.release import KINDS
 
     if len(releases) != len(truths):
         raise UserError(
             f"Each --also needs its --also-truth, in the same order; found {len(releases)} of --also and "
             f"{len(truths)} of --also-truth."
         )
+    for path in releases:
+        file = release_statement(path)
+        if not KINDS[file.kind].holds_user_logs:
+            raise UserError(
+                f"{path} is a release of {file.statement.method}, which publishes no logs of people: "
+                "--also takes releases that do."
+            )
+
+
+def _read_others(releases: list[Path], truths: list[Path], log: QueryLog) -> list[Release]:
+    """Read other releases of a log, each with its truth."""
+    from dataclasses import replace
+
+    from querycloak import api
+
     read = []
     for path, truth in zip(releases, truths, strict=True):
         other = api.read_release(path, log=log)
-        if not other.holds_user_logs:
-            raise UserError(
-                f"{path} is a release of {other.statement.method}, which publishes no logs of people: "
-                "--also takes releases that do."
-            )
         read.append(replace(other, truth=api.read_truth(truth, log, other)))
     return read

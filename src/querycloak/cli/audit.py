@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from querycloak.cli.log_options import QuietOption
+from querycloak.cli import completion
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import TAXONOMIES
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.say import say
 from querycloak.cli.setting_options import given_settings
 
@@ -23,7 +24,11 @@ def audit(
     context: typer.Context,
     method: Annotated[
         str,
-        typer.Argument(help="Name of a differentially private method; see `querycloak methods`.", show_default=False),
+        typer.Argument(
+            help="Name of a differentially private method; see `querycloak methods`.",
+            show_default=False,
+            autocompletion=completion.private_methods,
+        ),
     ],
     runs: Annotated[int, typer.Option(help="Runs of each side of each pair of logs that is measured.")] = 2000,
     pairs: Annotated[
@@ -41,7 +46,7 @@ def audit(
         int | None,
         typer.Option(help="Repeatable runs, with other noise than releases have. Default: none.", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     *,
     mapping: str | None,
     quiet: QuietOption = False,
@@ -56,7 +61,6 @@ def audit(
     """
     from querycloak import api
     from querycloak.cli.progress import ShownProgress
-    from querycloak.cli.tables import print_json
     from querycloak.errors import CheckFailedError
 
     names = None if pairs is None else [name.strip() for name in pairs.split(",") if name.strip()]

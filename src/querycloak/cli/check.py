@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from querycloak.cli import completion
 from querycloak.cli.limit_options import ForOption, RerunOption, has_limits, parse_tasks
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.log_options import reads_log
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
@@ -19,6 +20,7 @@ from querycloak.cli.options import (
     SensitiveOption,
     TaxonomyOption,
 )
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.say import say
 from querycloak.evaluation.limits import Limits
 from querycloak.logs.read_options import ReadOptions
@@ -48,7 +50,11 @@ def check(
     tasks: ForOption = "popularity,topics",
     method: Annotated[
         str | None,
-        typer.Option(help="The method that made it. Default: as the statement says.", show_default=False),
+        typer.Option(
+            help="The method that made it. Default: as the statement says.",
+            show_default=False,
+            autocompletion=completion.methods,
+        ),
     ] = None,
     taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
@@ -57,7 +63,7 @@ def check(
     sensitive: SensitiveOption = None,
     rerun: RerunOption = True,
     seed: Annotated[int, typer.Option(help="Of the attackers' random choices.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     *,
     mapping: str | None,
     limits: Limits,
@@ -71,25 +77,43 @@ def check(
     Example: `querycloak check log.tsv release.tsv --truth truth.tsv -o check.html`
     """
     from querycloak import api
-    from querycloak.cli.inputs import check_outputs, open_bench, read_for_judging
+    from querycloak.catalog import method as find_method
+    from querycloak.cli.early_checks import (
+        check_header,
+        check_knowledge,
+        check_tasks_possible,
+        refuse_standard_output,
+        release_statement,
+    )
+    from querycloak.cli.inputs import check_outputs, note_time, open_bench, read_for_judging
     from querycloak.cli.progress import ShownProgress
-    from querycloak.cli.tables import print_check, print_json
+    from querycloak.cli.tables import print_check
     from querycloak.errors import UserError
     from querycloak.evaluation.assess import Assessor
     from querycloak.evaluation.check import check_release
+    from querycloak.evaluation.estimates import judge_seconds
+    from querycloak.releases.signing import read_public_key
     from querycloak.releases.statement_file import statement_path
     from querycloak.report.check_page import write_check_page
 
     named = parse_tasks(tasks)
     inputs = [log, release, statement_path(release), truth, public_key, taxonomy, directory, resolver]
     check_outputs(inputs, [output])
+    refuse_standard_output(output=output)
+    file = release_statement(release)
+    if method is not None and find_method(method).name != file.statement.method:
+        raise UserError(f"{release} was made by {file.statement.method}, not by {method}.")
+    check_tasks_possible(file, named, truth)
+    if public_key is not None:
+        read_public_key(public_key)
+    check_knowledge(taxonomy, directory, resolver, sensitive)
+    check_header(log, options, learn=learn)
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping, learn=learn)
         published = read_for_judging(release, truth, bench.log)
         bench = bench.for_release(published)
-        if method is not None and method != published.statement.method:
-            raise UserError(f"{release} was made by {published.statement.method}, not by {method}.")
+        note_time(judge_seconds(file.statement.method, len(bench.log)), progress)
         found = check_release(
             Assessor(bench, seed, progress),
             published,

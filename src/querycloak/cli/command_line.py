@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["shown_command"]
+__all__ = ["shown_command", "shown_words"]
 
 SECRET: Final = frozenset({"--seed"})
 """Options whose value undoes a release: the statement says that there was a seed, never which."""
@@ -27,11 +27,12 @@ def shown_command(words: Sequence[str]) -> str:
     >>> shown_command(["querycloak", "stream", "--output=/srv/x.tsv", "-i/srv/y.tsv", "--separator", "/", "--seed=7"])
     'querycloak stream --output=x.tsv -iy.tsv --separator / --seed=HIDDEN'
     """
-    text = shlex.join(["querycloak", *_shown(words[1:])])
+    text = shlex.join(["querycloak", *shown_words(words[1:])])
     return text.encode("utf-8", "replace").decode()  # a name of a file may be no text
 
 
-def _shown(words: Sequence[str]) -> Iterator[str]:
+def shown_words(words: Sequence[str]) -> Iterator[str]:
+    """Yield words of a command line, without folders and without the value of a seed."""
     before = ""
     for word in words:
         option = _OPTION.fullmatch(word)

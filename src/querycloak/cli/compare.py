@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from querycloak.cli import completion
+from querycloak.cli.command import effective_words
 from querycloak.cli.limit_options import ForOption, has_limits, parse_tasks
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.log_options import reads_log
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import DirectoryOption, LearnOption, ResolverOption, SafeResultsOption, TaxonomyOption
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.say import say
 from querycloak.cli.setting_options import given_settings
 from querycloak.evaluation.limits import Limits
 from querycloak.logs.read_options import ReadOptions
+
+if TYPE_CHECKING:
+    from querycloak.evaluation.comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -34,7 +39,12 @@ def compare(
         ),
     ],
     methods: Annotated[
-        str, typer.Option(help="Names of methods, separated by commas, or `all`.", show_default=False)
+        str,
+        typer.Option(
+            help="Names of methods, separated by commas, or `all`.",
+            show_default=False,
+            autocompletion=completion.several_methods,
+        ),
     ] = "all",
     grid: Annotated[
         str | None, typer.Option(help='Values of settings at once: `"k=2,3,5 epsilon=1,5"`.', show_default=False)
@@ -54,6 +64,7 @@ def compare(
         ),
     ] = 3,
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 1,
+    as_json: JsonOption = False,
     *,
     mapping: str | None,
     limits: Limits,
@@ -73,6 +84,7 @@ def compare(
     Example: `querycloak compare log.tsv --methods sweep --min-query-users 2,5,20 -o comparison`
     """
     from querycloak.catalog import METHODS, method
+    from querycloak.cli.early_checks import check_folder, check_header, check_knowledge
     from querycloak.cli.given_options import command_words
     from querycloak.cli.inputs import digest_of_files, open_bench, parse_grid
     from querycloak.cli.progress import ShownProgress
@@ -92,11 +104,16 @@ def compare(
         refuse_learning(name, private=method(name).is_private)
     plans = plan_runs(chosen, parse_grid(chosen, grid, given_settings(context)), draws)
     named = parse_tasks(tasks)
+    check_folder(output)
+    check_knowledge(taxonomy, directory, resolver)
+    check_header(log, options, learn=learn)
+    for plan in plans:
+        check_header(log, options, method(plan.method).settings.from_json(plan.settings))
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping, learn=learn)
         known = digest_of_files(None if taxonomy is None else Path(taxonomy), directory, resolver)
-        repeat = shlex.join(["querycloak", *sys.argv[1:]])
+        repeat = shlex.join(["querycloak", *effective_words(context)[1:]])
         found = run(
             bench,
             plans,
@@ -112,10 +129,37 @@ def compare(
         )
         progress.start("writing the report")
         write_report(found, output)
-    failed = [r for r in found.runs if r.error is not None]
-    for r in failed:
-        say(f"failed: {r.name}: {r.error}")
+    if as_json:
+        print_json(_plain(found, output))
+    else:
+        for r in found.runs:
+            if r.error is not None:
+                say(f"failed: {r.name}: {r.error}")
     if all(r.error is not None or r.baseline for r in found.runs):
         raise UserError(f"None of the runs came through; {output / 'report.html'} says why.")
+    if as_json:
+        return
     print_advice(found)
     say(*(str(output / name) for name in ("report.html", "results.json", "results.csv")))
+
+
+def _plain(found: Comparison, output: Path) -> dict[str, object]:
+    """Return the advice, what is said of each run, and where everything else is."""
+    advice = found.advice
+    return {
+        "publish": advice.publish,
+        "advice": advice.text,
+        "runs": [
+            {
+                "name": run.name,
+                "method": run.method,
+                "settings": run.settings,
+                "error": run.error,
+                "failed": judged.failed,
+            }
+            for run, judged in zip(found.runs, advice.verdicts, strict=True)
+        ],
+        "report": output / "report.html",
+        "results": output / "results.json",
+        "table": output / "results.csv",
+    }

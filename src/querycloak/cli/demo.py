@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.log_options import QuietOption
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.say import say, say_text
 
 __all__ = ["demo"]
@@ -20,10 +20,12 @@ METHODS = ["semantic-microaggregation", "clump", "semantic-dp", "frequent-querie
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory for what it makes.")] = Path("demo"),
     seed: Annotated[int, typer.Option(help="The same seed gives the same log.")] = 1,
+    as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Generate a log, release it, judge the release, compare methods, and write two pages to open in a browser."""
     from querycloak import api
+    from querycloak.cli.early_checks import check_folder
     from querycloak.cli.inputs import open_log
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.tables import print_advice
@@ -36,6 +38,7 @@ def demo(
     from querycloak.report.check_page import write_check_page
     from querycloak.report.html import write_report
 
+    check_folder(output)
     log_path, release_path, page_path = output / "log.tsv", output / "release.tsv", output / "check.html"
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
@@ -59,6 +62,12 @@ def demo(
     seen = sum(finding.holds is not None for finding in judged.findings)
     naive = found.runs[0].exposure
     assert naive is not None
+    if as_json:
+        files = {"log": log_path, "release": release_path, "check_page": page_path, "report": output / "report.html"}
+        about = {"verdict": judged.verdict, "reasons": judged.reasons, "lights": judged.lights}
+        advice = {"publish": found.advice.publish, "advice": found.advice.text}
+        print_json({**files, "rows": len(bench.log), "users": USERS, "checks_that_hold": held, **about, **advice})
+        return
     say_text(release.statement.short() + "\n")
     say(f"log:       {log_path}  ({len(bench.log):,} rows of {USERS} users; generated, no real person)")
     say(f"new ids alone: {naive.exposed_share:.0%} of the people have a query published that nobody else asked")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from querycloak.cli.options import NamedTaxonomyOption, SafeCsvOption
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.say import say
 from querycloak.cli.setting_options import given_settings
 
@@ -25,6 +26,8 @@ def generate(
     taxonomy: NamedTaxonomyOption = "wordnet",
     safe_csv: SafeCsvOption = True,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same log.", show_default=False)] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Generate a log in the AOL format, and the directory of its sites next to it. No real person is in it.
 
@@ -36,12 +39,17 @@ def generate(
     from querycloak.logs.locks import locked
 
     check_output(output)
-    with locked(None if is_pipe(output) else output), ShownProgress() as progress:
+    with locked(None if is_pipe(output) else output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         made = api.generate(taxonomy=taxonomy, seed=seed, progress=progress, **given_settings(context))
         progress.start("writing the log")
         written = api.write_generated(made, output, truth=truth, safe_csv=safe_csv)
     log, to_stderr = made.log, is_standard_output(output)
-    say(f"{len(log):,} rows, {int(log.event.sum()):,} query events, {len(log.users):,} users", err=to_stderr)
+    rows, events, users = len(log), int(log.event.sum()), len(log.users)
+    if as_json:
+        files = {"log": output, "files": written}
+        print_json({**files, "rows": rows, "query_events": events, "users": users}, to_stderr=to_stderr)
+        return
+    say(f"{rows:,} rows, {events:,} query events, {users:,} users", err=to_stderr)
     for path in written:
         say(str(path), err=to_stderr)

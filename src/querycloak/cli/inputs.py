@@ -20,6 +20,7 @@ __all__ = [
     "announce_input",
     "check_outputs",
     "digest_of_files",
+    "note_time",
     "open_bench",
     "open_log",
     "parse_grid",
@@ -57,18 +58,26 @@ def parse_grid(methods: Sequence[str], text: str | None, options: Mapping[str, s
 
 def open_log(path: Path, options: ReadOptions, progress: Progress) -> QueryLog:
     """Read a log, and say what it was taken for and what the reader had to fix, before any work starts."""
-    from querycloak import api
     from querycloak.logs.description import describe_log
+    from querycloak.logs.source import read_log
 
     if str(path) == "-":
         raise UserError("Standard input is not read here: give a file. `querycloak stream` reads standard input.")
     announce_input(path)
     progress.start("reading the log")
-    log = api.read_log(path, options, progress=progress)
+    log = read_log(path, options, progress=progress)
     progress.note(describe_log(log, path, options.columns))
     for kind, count in log.problems.items():
         progress.note(f"{path}: {count:,} {kind}")
     return log
+
+
+def note_time(seconds: float | None, progress: Progress) -> None:
+    """Say how long the work takes, where that is known and worth a line."""
+    from querycloak.evaluation.estimates import LEAST_SHOWN, in_words
+
+    if seconds is not None and seconds >= LEAST_SHOWN:
+        progress.note(f"This takes {in_words(seconds)} if this machine has nothing else to do.")
 
 
 def open_bench(

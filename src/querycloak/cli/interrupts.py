@@ -58,8 +58,13 @@ def _end(number: int) -> None:
     if locks is not None and hasattr(locks, "remove_lock_files"):
         locks.remove_lock_files()
     clear = b"\r\x1b[2K\x1b[?25h" if os.isatty(2) else b""  # the line of the progress bar, and the cursor it hid
-    message = visible(f"querycloak: {WORDS[signal.Signals(number)]}; {_told(written)}.")
-    os.write(2, clear + f"{message}\n".encode(errors="replace"))
+    message = f"{WORDS[signal.Signals(number)]}; {_told(written)}."
+    output = sys.modules.get("querycloak.cli.output")
+    if output is not None and hasattr(output, "error_text"):
+        text = output.error_text(message, 128 + number, "Interrupted")
+    else:
+        text = visible(f"querycloak: {message}")
+    os.write(2, clear + f"{text}\n".encode(errors="replace"))
     os._exit(128 + number)
 
 

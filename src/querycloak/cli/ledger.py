@@ -7,11 +7,15 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.say import say, say_json
+from querycloak.cli.command import EXIT_CODES, Command
+from querycloak.cli.output import JsonOption, QuietOption, print_json
+from querycloak.cli.say import say
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Ledgers of privacy budget.", rich_markup_mode="markdown")
+app = typer.Typer(
+    no_args_is_help=True, help="Ledgers of privacy budget.", rich_markup_mode="markdown", epilog=EXIT_CODES
+)
 
 FileArgument = Annotated[Path, typer.Argument(help="The ledger.", show_default=False)]
 
@@ -21,7 +25,7 @@ def ledger() -> None:
     """Ledgers of privacy budget: what each person has spent over all differentially private releases of a log."""
 
 
-@app.command("make")
+@app.command("make", cls=Command)
 def make(
     file: Annotated[Path, typer.Argument(help="Where the ledger goes; its key goes to FILE.key.", show_default=False)],
     log: Annotated[
@@ -30,6 +34,8 @@ def make(
     epsilon: Annotated[float, typer.Option(help="What each person may spend over all releases.", show_default=False)],
     delta: Annotated[float, typer.Option(help="What each person may spend of delta over all releases.")] = 0.0,
     case_matters: Annotated[bool, typer.Option("--case-matters", help='"Ann" and "ann" are two people.')] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,  # noqa: ARG001 - nothing is said on the way
 ) -> None:
     """Make a ledger, once; then give it to each release with `--ledger FILE --ledger-log NAME`.
 
@@ -38,14 +44,18 @@ def make(
     from querycloak.releases.ledger import make_ledger
 
     made = make_ledger(file, log=log, epsilon=epsilon, delta=delta, fold_case=not case_matters)
+    if as_json:
+        print_json({"ledger": file, "key": f"{file}.key", "head": made.head})
+        return
     say(f"ledger: {file} (its key: {file}.key; keep both, share neither)")
     say(f"head:   {made.head}")
 
 
-@app.command("show")
+@app.command("show", cls=Command)
 def show(
     file: FileArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,  # noqa: ARG001 - nothing is said on the way
 ) -> None:
     """Show the budget, what has been spent, and the releases. No person is named: the ledger itself has only hashes."""
     from dataclasses import asdict
@@ -58,8 +68,6 @@ def show(
     n = len(spent)
     median, most = (float(spent[n // 2]), float(spent[-1])) if n else (0.0, 0.0)
     if as_json:
-        import json
-
         values = {
             "log": found.log,
             "epsilon": found.epsilon,
@@ -80,7 +88,7 @@ def show(
                 for row in found.rows
             ],
         }
-        say_json(json.dumps(values, indent=2))
+        print_json(values)
         return
     say(f"log:     {found.log}")
     say(f"budget:  epsilon {found.epsilon:g}, delta {found.delta:g} per person, over all releases")
@@ -96,21 +104,27 @@ def show(
     )
 
 
-@app.command("head")
-def head(file: FileArgument) -> None:
+@app.command("head", cls=Command)
+def head(file: FileArgument, as_json: JsonOption = False, quiet: QuietOption = False) -> None:  # noqa: ARG001
     """Print the head of the chain: the hash that covers every row. Keep it elsewhere, for `ledger verify --head`."""
     from querycloak.releases.ledger import read_ledger
 
-    say(read_ledger(file).head.hex())
+    found = read_ledger(file).head.hex()
+    if as_json:
+        print_json({"ledger": file, "head": found})
+        return
+    say(found)
 
 
-@app.command("verify")
+@app.command("verify", cls=Command)
 def verify(
     file: FileArgument,
     kept: Annotated[
         str | None,
         typer.Option("--head", help="A head that was printed before and kept elsewhere.", show_default=False),
     ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,  # noqa: ARG001 - nothing is said on the way
 ) -> None:
     """Check that no row was changed or taken out, and that nobody has spent more than the budget; else exit with 1.
 
@@ -124,6 +138,9 @@ def verify(
         raise ParameterError("--head is empty: give the head that was kept, or leave the option out.")
     found = read_ledger(file)
     since = verify_state(found, (kept or "").strip().lower())
+    if as_json:
+        print_json({"ledger": file, "rows": found.length, "since_head": since if kept else None})
+        return
     say(f"{file}: {found.length:,} rows, none changed or missing, nobody above the budget.")
     if kept:
         say(f"The head given is in it; {since:,} rows were added since.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from querycloak.cli import completion
 from querycloak.cli.log_options import with_options
 from querycloak.errors import UserError
 from querycloak.evaluation.limits import LIMITS, Limits, check_tasks
@@ -21,7 +22,11 @@ __all__ = ["ForOption", "RerunOption", "has_limits", "parse_tasks"]
 
 ForOption = Annotated[
     str,
-    typer.Option("--for", help=f"What the release is for, separated by commas: {', '.join(TASKS)}."),
+    typer.Option(
+        "--for",
+        help=f"What the release is for, separated by commas: {', '.join(TASKS)}.",
+        autocompletion=completion.tasks,
+    ),
 ]
 RerunOption = Annotated[
     bool,

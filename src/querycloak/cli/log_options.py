@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from querycloak.cli import completion
+from querycloak.cli.output import QuietOption
 from querycloak.errors import ParameterError, UserError
-from querycloak.logs.read_options import ReadOptions
+from querycloak.logs.read_options import ENCODINGS, ON_ERROR, ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = ["QuietOption", "parse_columns", "parse_size", "reads_log", "with_options"]
-
-QuietOption = Annotated[
-    bool, typer.Option("--quiet", help="Say nothing on the way: no progress, no notes. Errors and results are shown.")
-]
 
 LOG_OPTIONS: Final[dict[str, tuple[Any, Any]]] = {
     "columns": (
@@ -44,6 +42,7 @@ LOG_OPTIONS: Final[dict[str, tuple[Any, Any]]] = {
             typer.Option(
                 "--format",
                 help="aol, excite, tsv, csv, jsonl, ubi, parquet. Default: by content.",
+                autocompletion=completion.formats,
                 show_default=False,
             ),
         ],
@@ -64,7 +63,9 @@ LOG_OPTIONS: Final[dict[str, tuple[Any, Any]]] = {
         Annotated[
             str,
             typer.Option(
-                "--encoding", help="auto, utf-8, utf-16, latin-1. auto: UTF-8, or UTF-16 where a byte order mark is."
+                "--encoding",
+                help="auto, utf-8, utf-16, latin-1. auto: UTF-8, or UTF-16 where a byte order mark is.",
+                autocompletion=completion.choices(ENCODINGS),
             ),
         ],
         "auto",
@@ -81,7 +82,14 @@ LOG_OPTIONS: Final[dict[str, tuple[Any, Any]]] = {
         False,
     ),
     "on_error": (
-        Annotated[str, typer.Option("--on-error", help="Bad lines: `stop` at the first, or `skip` and count them.")],
+        Annotated[
+            str,
+            typer.Option(
+                "--on-error",
+                help="Bad lines: `stop` at the first, or `skip` and count them.",
+                autocompletion=completion.choices(ON_ERROR),
+            ),
+        ],
         "stop",
     ),
     "max_memory": (

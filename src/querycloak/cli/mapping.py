@@ -8,6 +8,7 @@ import typer
 
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import NamedTaxonomyOption
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.say import say, say_heading
 
 __all__ = ["map_query"]
@@ -17,6 +18,8 @@ __all__ = ["map_query"]
 def map_query(
     query: Annotated[str, typer.Argument(help="The text of a query.", show_default=False)],
     taxonomy: NamedTaxonomyOption = "wordnet",
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,  # noqa: ARG001 - nothing is said on the way
     *,
     mapping: str | None,
 ) -> None:
@@ -30,7 +33,11 @@ def map_query(
 
     if not query.strip():
         raise ParameterError.of("QUERY", "the text of a query", query)
-    for title, lines in mapper_of(load_taxonomy(taxonomy), mapping).explain(query):
+    steps = mapper_of(load_taxonomy(taxonomy), mapping).explain(query)
+    if as_json:
+        print_json({"query": query, "steps": [{"title": title, "lines": lines} for title, lines in steps]})
+        return
+    for title, lines in steps:
         say_heading(title)
         for line in lines:
             say(f"  {line}")

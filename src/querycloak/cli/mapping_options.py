@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from querycloak.cli import completion
 from querycloak.cli.log_options import with_options
 from querycloak.errors import ParameterError
 
@@ -31,6 +32,7 @@ OPTIONS: Final[dict[str, tuple[Any, Any]]] = {
                 "sense, words that are used alike, spelling); `certain` layers alone; by the longest labels, "
                 "`segments`; or by `phrases`, as in the papers. Default: as the statement of the release says where "
                 "there is one, else `layers`.",
+                autocompletion=completion.mappings,
                 show_default=False,
             ),
         ],
@@ -38,7 +40,12 @@ OPTIONS: Final[dict[str, tuple[Any, Any]]] = {
     ),
     "guesses": (
         Annotated[
-            str, typer.Option("--guesses", help="`no` leaves out what the layers only guess: the mapping `certain`.")
+            str,
+            typer.Option(
+                "--guesses",
+                help="`no` leaves out what the layers only guess: the mapping `certain`.",
+                autocompletion=completion.choices(YES_OR_NO),
+            ),
         ],
         "yes",
     ),

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from querycloak.cli import completion
 from querycloak.cli.limit_options import RerunOption
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.log_options import reads_log
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import (
     DirectoryOption,
@@ -19,6 +20,7 @@ from querycloak.cli.options import (
     SensitiveOption,
     TaxonomyOption,
 )
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.logs.read_options import ReadOptions
 
 if TYPE_CHECKING:
@@ -36,7 +38,10 @@ def measure(
         Path | None, typer.Option(help="The release's truth, for measures that compare users.", show_default=False)
     ] = None,
     only: Annotated[
-        str | None, typer.Option(help="Names of measures, separated by commas.", show_default=False)
+        str | None,
+        typer.Option(
+            help="Names of measures, separated by commas.", show_default=False, autocompletion=completion.measures
+        ),
     ] = None,
     taxonomy: TaxonomyOption = None,
     directory: DirectoryOption = None,
@@ -45,7 +50,7 @@ def measure(
     sensitive: SensitiveOption = None,
     rerun: RerunOption = True,
     seed: Annotated[int, typer.Option(help="Of the measures' random choices.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     *,
     mapping: str | None,
     options: ReadOptions,
@@ -57,11 +62,16 @@ def measure(
     blindly. With `--only`, the measures of the papers that are named are run, and nothing else.
     """
     from querycloak import api
+    from querycloak.catalog import MEASURES
+    from querycloak.cli.early_checks import check_header, check_knowledge, check_names, release_statement, split_names
     from querycloak.cli.inputs import open_bench
     from querycloak.cli.progress import ShownProgress
-    from querycloak.cli.tables import print_exposure, print_json, print_measures, print_utility
+    from querycloak.cli.tables import print_exposure, print_measures, print_utility
     from querycloak.evaluation.assess import Assessor
 
+    names = check_names(MEASURES, split_names(only), release_statement(release))
+    check_knowledge(taxonomy, directory, resolver, sensitive)
+    check_header(log, options, learn=learn)
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, sensitive, mapping, learn=learn)
@@ -69,10 +79,10 @@ def measure(
         bench = bench.for_release(published)
         open_to_all = bench.exposure_of(published)
         useful: tuple[Utility, ...] = ()
-        if only is None:
+        if names is None:
             assessor = Assessor(bench, seed, progress)
             useful = assessor.utility(published, assessor.trials(published, rerun=rerun))
-        scores = bench.measure(published, [name.strip() for name in only.split(",")] if only else None, seed)
+        scores = bench.measure(published, names, seed)
     if as_json:
         print_json({"exposure": open_to_all, "tasks": useful, "measures": scores})
         return

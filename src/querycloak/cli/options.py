@@ -7,6 +7,8 @@ from typing import Annotated, Final
 
 import typer
 
+from querycloak.cli import completion
+
 __all__ = [
     "TAXONOMIES",
     "DirectoryOption",
@@ -41,12 +43,13 @@ def known_mapping(name: str | None) -> str | None:
 
 TAXONOMIES: Final = "`wordnet`, `topics`, or a file: paths, (child, parent) pairs, or `structure.rdf.u8`."
 """What --taxonomy takes, in all commands."""
-NamedTaxonomyOption = Annotated[str, typer.Option("--taxonomy", help=TAXONOMIES)]
+NamedTaxonomyOption = Annotated[str, typer.Option("--taxonomy", help=TAXONOMIES, autocompletion=completion.taxonomies)]
 TaxonomyOption = Annotated[
     str | None,
     typer.Option(
         "--taxonomy",
         help=f"{TAXONOMIES} Default: `wordnet`, but `topics` for the categories of a stream method.",
+        autocompletion=completion.taxonomies,
         show_default=False,
     ),
 ]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from querycloak.catalog.entries import Method
     from querycloak.logs.query_log import QueryLog
     from querycloak.progress import Progress
+    from querycloak.settings import Settings
 
 __all__ = ["ENOUGH", "check_people", "check_truth"]
 
@@ -65,9 +66,8 @@ def _note_long_bound(given: dict[str, Any], log: QueryLog, progress: Progress) -
         )
 
 
-def check_truth(method: Method, given: dict[str, Any]) -> None:
+def check_truth(method: Method, settings: Settings) -> None:
     """Refuse to write the truth of what has none, while nothing is spent."""
-    settings = method.settings.from_json({**method.given, **given})
     if not getattr(settings, "has_truth", True):
         raise UserError(f"{method.name} publishes no users here, so there is no truth to write: leave --truth out.")
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli import completion
+from querycloak.cli.command import effective_words
+from querycloak.cli.log_options import reads_log
 from querycloak.cli.options import (
     DirectoryOption,
     NamedTaxonomyOption,
@@ -17,6 +18,7 @@ from querycloak.cli.options import (
     SafeResultsOption,
     known_mapping,
 )
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.say import say
 from querycloak.evaluation.reproduce.papers import PAPERS
 from querycloak.logs.read_options import ReadOptions
@@ -29,11 +31,13 @@ __all__ = ["reproduce"]
 
 @reads_log
 def reproduce(
+    context: typer.Context,
     paper: Annotated[
         str,
         typer.Argument(
             help=f"{', '.join(f'`{name}`' for name in PAPERS)}.",
             show_default=False,
+            autocompletion=completion.papers,
         ),
     ],
     output: Annotated[
@@ -68,12 +72,13 @@ def reproduce(
             "--mapping",
             help="How queries are read to find their concepts: `phrases` or `segments`. Default: as in the paper.",
             callback=known_mapping,
+            autocompletion=completion.mappings,
             show_default=False,
         ),
     ] = None,
     directory: DirectoryOption = None,
     resolver: ResolverOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     *,
     options: ReadOptions,
     safe_csv: SafeResultsOption = True,
@@ -87,9 +92,9 @@ def reproduce(
     Example: `querycloak reproduce milani-fard-2010 --quick -o reproduction`
     """
     from querycloak import api
+    from querycloak.cli.early_checks import check_folder, check_knowledge
     from querycloak.cli.inputs import open_bench
     from querycloak.cli.progress import ShownProgress
-    from querycloak.cli.tables import print_json
     from querycloak.errors import UserError
     from querycloak.evaluation.reproduce.papers import find_paper
     from querycloak.logs.locks import locked_directory
@@ -97,6 +102,8 @@ def reproduce(
     find_paper(paper)  # a wrong name is told before a log is read
     if generated and log is not None:
         raise UserError("--generated generates a log: leave LOG out, or --generated.")
+    check_folder(output)
+    check_knowledge(taxonomy, directory, resolver)
     with locked_directory(output), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
         bench = None if log is None else open_bench(log, options, taxonomy, directory, resolver, progress)
@@ -108,7 +115,7 @@ def reproduce(
             draws=draws,
             quick=quick,
             seed=seed,
-            repeat=shlex.join(["querycloak", *sys.argv[1:]]),
+            repeat=shlex.join(["querycloak", *effective_words(context)[1:]]),
             taxonomy=taxonomy if bench is None else bench.taxonomy,
             mapping=mapping,
             directory=None if bench is None else bench.directory,
@@ -117,13 +124,13 @@ def reproduce(
             progress=progress,
         )
     if as_json:
-        print_json(_plain(found))
+        print_json(_plain(found, output))
         return
     _print(found)
     say(*(str(output / name) for name in ("reproduction.html", "results.csv")))
 
 
-def _plain(found: Reproduction) -> dict[str, object]:
+def _plain(found: Reproduction, output: Path) -> dict[str, object]:
     """Return what a program would want to know."""
     return {
         "paper": found.paper.name,
@@ -138,6 +145,8 @@ def _plain(found: Reproduction) -> dict[str, object]:
         ],
         "not_repeated": {absent.name: absent.why for absent in found.paper.absent},
         "not_run": found.not_run,
+        "page": output / "reproduction.html",
+        "table": output / "results.csv",
     }
 
 

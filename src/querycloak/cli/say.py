@@ -35,9 +35,9 @@ def say_heading(line: str) -> None:
     typer.secho(visible(line), bold=True)
 
 
-def say_json(text: str) -> None:
+def say_json(text: str, *, err: bool = False) -> None:
     """Print JSON; what it means is not changed."""
-    typer.echo(visible_json(text))
+    typer.echo(visible_json(text), err=err)
 
 
 def complain(message: str) -> None:

@@ -1,9 +1,9 @@
 """Options generated from settings classes: field `min_query_users`, option `--min-query-users`, with help and check.
 
 Which settings a command takes depends on the method that its arguments name. A command of this module first lets the
-ordinary parser read its own options and skip what it does not know, which tells the method; then it adds the options
-of that method's settings, and parses the arguments in full. Typer makes the options, as if each setting were a
-parameter of a function, so that parsing, conversion, `--help` and errors are the same as for all other options.
+ordinary parser read its own options and skip what it does not know, which tells the method (`command`); then it adds
+the options of that method's settings, and parses the arguments in full. Typer makes the options, as if each setting
+were a parameter of a function, so that parsing, conversion, `--help` and errors are the same as for all other options.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 import typer.main
-from typer.core import TyperCommand
 
 from querycloak.catalog import METHODS, STREAM_METHODS, describe_settings, method
+from querycloak.cli import completion
+from querycloak.cli.command import EXIT_CODES, Command, options_from, path_of
 from querycloak.errors import UnknownNameError, UserError
+from querycloak.names import match_name
 from querycloak.settings import from_text as convert
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
     from typer import Context
 
+    from querycloak.catalog import Method
+    from querycloak.cli.config_file import Config, Entry
     from querycloak.settings import Settings
 
 __all__ = [
@@ -38,6 +42,8 @@ __all__ = [
     "convert",
     "describe_options",
     "given_settings",
+    "owner_of_setting",
+    "stream_method",
 ]
 
 GIVEN = "querycloak.settings"
@@ -51,7 +57,20 @@ def given_settings(context: Context) -> dict[str, Any]:
     return dict(context.meta.get(GIVEN, {}))
 
 
-class _SettingsCommand(TyperCommand):
+def owner_of_setting(field: str) -> str:
+    """Return the first method that has such a setting; empty where none has."""
+    return next((m.name for m in (METHODS | STREAM_METHODS).values() if field in _fields(m.settings)), "")
+
+
+def stream_method(name: str) -> Method:
+    """Find a stream method; an unknown name is refused with the nearest."""
+    meant = match_name(name, STREAM_METHODS)
+    if meant is None:
+        raise UnknownNameError.of("stream method", name, STREAM_METHODS)
+    return STREAM_METHODS[meant]
+
+
+class _SettingsCommand(Command):
     """A command whose options depend on what its arguments name."""
 
     chosen: str = ""
@@ -63,35 +82,59 @@ class _SettingsCommand(TyperCommand):
 
     def owner_of(self, field: str) -> str:
         """Say whose setting this is, where the command does not take it here; empty where it is nobody's."""
-        owner = next((m for m in (METHODS | STREAM_METHODS).values() if field in _fields(m.settings)), None)
-        return f"is an option of {owner.name}" if owner else ""
+        owner = owner_of_setting(field)
+        return f"is an option of {owner}" if owner else ""
+
+    def method_of(self, ctx: Context) -> str:  # noqa: ARG002
+        """Return the method whose table of the config file counts."""
+        return self.chosen
 
     def get_params(self, ctx: Context) -> list[Any]:  # type: ignore[override]
         """Return the command's own options and the generated ones."""
         return [*super().get_params(ctx), *ctx.meta.get(GENERATED, ())]
 
-    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Read the command's own options, generate those of the settings, then parse all."""
+    def prepare(self, ctx: Context, values: Mapping[str, Any], *, asks_help: bool) -> None:
+        """Generate the options of the settings."""
         ctx.meta[GENERATED] = []
-        parser = self.make_parser(ctx)
-        parser.ignore_unknown_options = True
-        values = parser.parse_args(list(args))[0]
-        shows_help = self.get_help_option(ctx)
-        asks_help = not args or (shows_help is not None and bool(values.get(shows_help.name or "")))
-        made = self.generate_options(values, asks_help=asks_help)
-        own = {flag for option in self.params for flag in option.opts}
-        ctx.meta[GENERATED] = [option for option in made if own.isdisjoint(option.opts)]
         try:
-            rest = super().parse_args(ctx, args)
+            made = self.generate_options(values, asks_help=asks_help or ctx.resilient_parsing)
+        except UserError:
+            if not ctx.resilient_parsing:  # the shell completes what is not finished yet
+                raise
+            made = []
+        own = {flag for option in self.get_params(ctx) for flag in option.opts}
+        ctx.meta[GENERATED] = [option for option in made if own.isdisjoint(option.opts)]
+
+    def parse_all(self, ctx: Context, args: list[str]) -> list[str]:
+        """Parse all options, and put the settings apart."""
+        try:
+            rest = super().parse_all(ctx, args)
         except Exception as error:
             # The parser's "no such option" has no public class; it alone lists possibilities.
             if hasattr(error, "possibilities") and (flag := getattr(error, "option_name", "")):
                 raise self._no_such_option(ctx, flag) from None
             raise
         names = [option.name for option in ctx.meta[GENERATED]]
-        found = {name: ctx.params.pop(name) for name in names}
+        found = {name: ctx.params.pop(name, None) for name in names}
         ctx.meta[GIVEN] = {name: value for name, value in found.items() if value is not None}
         return rest
+
+    def problem_with(self, ctx: Context, entry: Entry) -> str:
+        """Say whose option an entry of the config file is, where it is that of another method."""
+        owner = owner_of_setting(entry.name)
+        if not owner or not self.chosen:
+            return super().problem_with(ctx, entry)
+        place = f"; put it into a table [{path_of(ctx)}.{owner}]" if entry.table == path_of(ctx) else ""
+        return f"is an option of {owner}, and the method is {self.chosen}{place}"
+
+    def check_method_tables(self, ctx: Context, config: Config) -> None:
+        """Refuse tables that are not named like a method."""
+        for entry in config.method_tables(path_of(ctx)).values():
+            if not self.chosen:
+                super().check_method_tables(ctx, config)
+            if entry.key not in METHODS | STREAM_METHODS:
+                problem = UnknownNameError.of("method", entry.key, METHODS | STREAM_METHODS)
+                raise config.refuse(entry, str(problem).rstrip("."))
 
     def _no_such_option(self, ctx: Context, flag: str) -> UserError:
         mine = sorted(option.opts[0] for option in ctx.meta[GENERATED])
@@ -108,7 +151,8 @@ class MethodCommand(_SettingsCommand):
     def generate_options(self, values: Mapping[str, Any], *, asks_help: bool) -> list[Any]:
         """Return the options of the method named; without one, refuse, or say in the help which there are."""
         name = values.get("method")
-        self.epilog = None
+        self.epilog = EXIT_CODES
+        self.chosen = ""
         if isinstance(name, str):
             found = method(name)
             self.chosen = found.name
@@ -116,7 +160,9 @@ class MethodCommand(_SettingsCommand):
         names = ", ".join(sorted(METHODS))
         if not asks_help:
             raise UserError(f"Choose a method with --method: {names}.")
-        self.epilog = f"Methods: {names}.\n\nTheir options: `querycloak anonymize --method NAME --help`."
+        self.epilog = (
+            f"Methods: {names}.\n\nTheir options: `querycloak anonymize --method NAME --help`.\n\n{EXIT_CODES}"
+        )
         return []
 
 
@@ -125,7 +171,7 @@ class AuditCommand(_SettingsCommand):
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:  # type: ignore[override]
         """Find the method: the argument may come after options, whose values only the method's settings tell apart."""
-        known = next((word for word in args if word in METHODS | STREAM_METHODS), None)
+        known = next((word for word in args if match_name(word, METHODS | STREAM_METHODS)), None)
         first = args[0] if args and not args[0].startswith("-") else None
         self.chosen = known or first or ""
         return super().parse_args(ctx, args)
@@ -133,7 +179,7 @@ class AuditCommand(_SettingsCommand):
     def generate_options(self, values: Mapping[str, Any], *, asks_help: bool) -> list[Any]:  # noqa: ARG002
         """Return the options of the method named; without one, refuse, or say in the help which there are."""
         names = ", ".join(name for name, m in sorted(METHODS.items()) if "differential privacy" in m.guarantee)
-        self.epilog = f"Methods: {names}.\n\nTheir options: `querycloak audit METHOD --help`."
+        self.epilog = f"Methods: {names}.\n\nTheir options: `querycloak audit METHOD --help`.\n\n{EXIT_CODES}"
         if self.chosen:
             found = method(self.chosen)
             return _options_of(f"Options of {found.name}", describe_settings(found.settings))
@@ -150,11 +196,9 @@ class StreamCommand(_SettingsCommand):
     def generate_options(self, values: Mapping[str, Any], *, asks_help: bool) -> list[Any]:  # noqa: ARG002
         """Return the options of the stream method named, or of the default."""
         name = values.get("method")
-        name = name if isinstance(name, str) else self.default
-        if name not in STREAM_METHODS:
-            raise UnknownNameError.of("stream method", name, STREAM_METHODS)
-        self.chosen = name
-        return _options_of(f"Options of {name}", describe_settings(STREAM_METHODS[name].settings))
+        found = stream_method(name if isinstance(name, str) else self.default)
+        self.chosen = found.name
+        return _options_of(f"Options of {found.name}", describe_settings(found.settings))
 
 
 class GenerateCommand(_SettingsCommand):
@@ -195,16 +239,8 @@ class CompareCommand(_SettingsCommand):
 
 def _options_of(title: str, settings: Iterable[Mapping[str, Any]], *, several: bool = False) -> list[Any]:
     """Return an option for each setting described, shown in a panel; with `several`, of values separated by commas."""
-
-    def take(**_: Any) -> None:
-        pass
-
     made = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY, default=None)
-    parameters = [made(s["name"], annotation=_annotation(s, title, several)) for s in settings]
-    take.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    app = typer.Typer(add_completion=False)
-    app.command()(take)
-    return list(typer.main.get_command(app).params)
+    return options_from([made(s["name"], annotation=_annotation(s, title, several)) for s in settings])
 
 
 def _annotation(setting: Mapping[str, Any], title: str, several: bool) -> Any:
@@ -224,7 +260,8 @@ def _annotation(setting: Mapping[str, Any], title: str, several: bool) -> Any:
     def read(text: str) -> Any:
         return convert(text, kind, flag)
 
-    return Annotated[Any, option(flag, parser=read, metavar=_metavar(setting))]
+    found = completion.choices(setting["choices"]) if setting["choices"] else None
+    return Annotated[Any, option(flag, parser=read, metavar=_metavar(setting), autocompletion=found)]
 
 
 def describe_options(settings: type[Settings]) -> list[str]:

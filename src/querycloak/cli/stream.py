@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli import completion
+from querycloak.cli.command import effective_words
+from querycloak.cli.log_options import reads_log
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import TAXONOMIES, SafeCsvOption, SeedOption, SignOption
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.say import say_text
-from querycloak.cli.setting_options import given_settings
+from querycloak.cli.setting_options import given_settings, stream_method
 from querycloak.logs.read_options import ReadOptions
 
 __all__ = ["stream"]
@@ -24,7 +26,13 @@ __all__ = ["stream"]
 def stream(
     context: typer.Context,
     method: Annotated[
-        str, typer.Option("--method", "-m", help="self-adjusting, fixed-depth or flat.")
+        str,
+        typer.Option(
+            "--method",
+            "-m",
+            help="self-adjusting, fixed-depth or flat.",
+            autocompletion=completion.stream_methods,
+        ),
     ] = "self-adjusting",
     source: Annotated[
         Path | None, typer.Option("--input", "-i", help="The log. Default, or `-`: standard input.", show_default=False)
@@ -45,6 +53,7 @@ def stream(
     taxonomy: Annotated[
         str | None,
         typer.Option(
+            autocompletion=completion.taxonomies,
             help=f"Where there is no category column, queries are mapped to this: {TAXONOMIES} Default: `topics`; with "
             "--as-in-paper `wordnet`.",
             show_default=False,
@@ -78,6 +87,7 @@ def stream(
     safe_csv: SafeCsvOption = True,
     sign: SignOption = None,
     seed: SeedOption = None,
+    as_json: JsonOption = False,
     *,
     mapping: str | None,
     options: ReadOptions,
@@ -85,12 +95,13 @@ def stream(
 ) -> None:
     """Anonymize a stream: each record leaves as it came, under the id of another user of its category.
 
-    What still waits when the input ends cannot leave under the rules, and is dropped. Ctrl-C ends a live stream.
+    What still waits when the input ends cannot leave under the rules, and is dropped. Ctrl-C ends a live stream. With
+    `--json` the summary is JSON: on standard output, or where that has the records, on standard error as one line.
 
     Example: `tail -f log.tsv | querycloak stream --k 10 --depth 5 > release.tsv`
     """
-    from querycloak.catalog import STREAM_METHODS
     from querycloak.cli.command_line import shown_command
+    from querycloak.cli.early_checks import refuse_standard_output
     from querycloak.cli.inputs import announce_input, check_outputs
     from querycloak.cli.progress import ShownProgress
     from querycloak.cli.stream_summary import short_summary
@@ -98,17 +109,19 @@ def stream(
     from querycloak.evaluation.workbench import load_taxonomy, mapper_of
     from querycloak.knowledge.named import usual_categories
     from querycloak.live.runner import Run, run_stream
+    from querycloak.logs.atomic import is_pipe
     from querycloak.mapping.mapped_paths import LazyPaths
     from querycloak.mapping.modes import check_mapping
     from querycloak.releases.signing import read_signing_key
 
     source, output = (None if path == Path("-") else path for path in (source, output))
     announce_input(source)
-    settings = STREAM_METHODS[method].settings.from_json(given_settings(context))
+    entry = stream_method(method)
+    settings = entry.settings.from_json(given_settings(context))
     if taxonomy is None:
         taxonomy = usual_categories(as_in_paper=bool(settings.to_json()["as_in_paper"]))
     run = Run(
-        method=method,
+        method=entry.name,
         settings=settings,  # type: ignore[arg-type]
         source=source,
         output=output,
@@ -125,10 +138,11 @@ def stream(
         taxonomy=taxonomy,
         mapping=check_mapping(mapping),
         key=None if sign is None else read_signing_key(sign),
-        command=shown_command(sys.argv),
+        command=shown_command(effective_words(context)),
     )
     if run.key is not None and run.statement_path is None:
         raise UserError("--sign signs the statement, and none is written here: say where with --statement FILE.")
+    refuse_standard_output(statement=statement, truth=truth, stats=stats)
     check_outputs([source or Path("/dev/stdin"), taxonomy, sign], [output, run.statement_path, truth, stats])
     with ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
@@ -138,8 +152,13 @@ def stream(
         found = run_stream(run, LazyPaths(lambda: mapper_of(known(), run.mapping)), progress, known)
     if found is None:
         return
-    if not quiet:
-        signature = "unsigned" if run.key is None else f"Ed25519, key {run.key.public.fingerprint}"
+    signature = "unsigned" if run.key is None else f"Ed25519, key {run.key.public.fingerprint}"
+    if as_json:
+        ended = {"finished": found.finished, "signal": found.signal, "kept_in_checkpoint": found.kept}
+        files = {"release": output or "-", "statement_file": run.statement_path, "truth": truth}
+        about = {"signature": signature, "command": run.command, "stats": found.stats, "statement": found.statement}
+        print_json({"method": entry.name, **files, **ended, **about}, to_stderr=output is None or is_pipe(output))
+    elif not quiet:
         say_text(short_summary(found, signature), err=True)
     if found.signal:
         raise typer.Exit(128 + found.signal)

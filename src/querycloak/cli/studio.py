@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-__all__ = ["studio"]
+from querycloak.cli.log_options import parse_size
+from querycloak.cli.output import JsonOption, QuietOption, print_json
+from querycloak.cli.say import say
 
-UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+__all__ = ["studio"]
 
 
 def studio(
@@ -24,6 +25,8 @@ def studio(
         ),
     ] = None,
     max_upload: Annotated[str, typer.Option(help="Largest upload, such as 200M or 2G.")] = "500M",
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Open a page in your browser: choose a log, see what it exposes, run methods, take a release away.
 
@@ -31,10 +34,10 @@ def studio(
 
     Example: `querycloak studio logs`
     """
-    from querycloak.cli.say import say
     from querycloak.errors import UserError
 
-    limit = parse_size(max_upload)
+    limit = parse_size(max_upload, "--max-upload")
+    assert limit is not None
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder: name the one with your logs.")
     try:
@@ -48,22 +51,14 @@ def studio(
         ) from None
     from querycloak.studio.server import serve
 
+    place = work or folder / ".querycloak-studio"
+
     def tell(address: str) -> None:
+        if as_json:
+            print_json({"address": address, "folder": folder, "work": place})
+            return
         say(f"The studio is at {address}", "This address is a key: keep it to yourself. Ctrl-C ends the studio.")
 
-    serve(folder, work or folder / ".querycloak-studio", port=port, max_upload=limit, browser=browser, tell=tell)
-    say("The studio has ended; what was done is kept.")
-
-
-def parse_size(text: str) -> int:
-    """Read a number of bytes.
-
-    >>> parse_size("500M"), parse_size("1.5g")
-    (500000000, 1500000000)
-    """
-    from querycloak.errors import ParameterError
-
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)b?", text.strip().lower())
-    if found is None or float(found[1]) <= 0:
-        raise ParameterError.of("--max-upload", "a size such as 200M or 2G", text)
-    return int(float(found[1]) * UNITS[found[2]])
+    serve(folder, place, port=port, max_upload=limit, browser=browser, tell=tell)
+    if not (as_json or quiet):
+        say("The studio has ended; what was done is kept.")

@@ -1,10 +1,10 @@
-"""Results as plain tables, or as JSON."""
+"""Results as plain tables."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from querycloak.cli.say import say, say_json
+from querycloak.cli.say import say
 from querycloak.visible import visible
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ __all__ = [
     "print_attacks",
     "print_check",
     "print_exposure",
-    "print_json",
     "print_measures",
     "print_table",
     "print_utility",
@@ -128,11 +127,3 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in shown:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
         say("  ".join(cells).rstrip())
-
-
-def print_json(found: Any) -> None:
-    """Print results as JSON, with stable keys."""
-    import msgspec
-
-    plain = msgspec.json.encode(found, enc_hook=lambda value: value.item())  # NumPy's numbers
-    say_json(msgspec.json.format(plain, indent=2).decode())

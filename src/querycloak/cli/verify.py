@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from querycloak.cli.log_options import QuietOption, reads_log
+from querycloak.cli.log_options import reads_log
+from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.say import say
 from querycloak.logs.read_options import ReadOptions
 
@@ -39,6 +40,7 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    as_json: JsonOption = False,
     *,
     options: ReadOptions,
     quiet: QuietOption = False,
@@ -49,18 +51,25 @@ def verify(
     said. Without a signature, digests find accidents; whoever can change both files can write a new pair.
     """
     from querycloak import api
+    from querycloak.cli.early_checks import release_statement
     from querycloak.cli.inputs import open_log
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import CheckFailedError, UserError
+    from querycloak.releases.signing import read_public_key
 
     if truth is not None and log is None:
         raise UserError("--truth opens a commitment to the original log: give that too, with --log LOG.")
+    release_statement(release)
+    if public_key is not None:
+        read_public_key(public_key)
     with ShownProgress(quiet=quiet) as progress:
         original = None if log is None else open_log(log, options, progress)
         found = api.verify(release, original, truth=truth, public_key=public_key)
-    words = {True: "holds", False: "FAILS", None: "     ?"}
-    for finding in found:
-        say(f"{words[finding.holds]:>6}  {finding.check}: {finding.seen}")
     failed = sum(finding.holds is False for finding in found)
+    if as_json:
+        print_json({"release": release, "passed": not failed, "failed": failed, "findings": found})
+    words = {True: "holds", False: "FAILS", None: "     ?"}
+    for finding in () if as_json else found:
+        say(f"{words[finding.holds]:>6}  {finding.check}: {finding.seen}")
     if failed:
         raise CheckFailedError(f"{release}: {failed} of {len(found)} checks failed.")

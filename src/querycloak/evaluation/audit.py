@@ -27,8 +27,10 @@ from querycloak.errors import ParameterError, UnknownNameError, UserError
 from querycloak.evaluation.audit_pairs import Pair, crowd_log, pairs_for, small_taxonomy
 from querycloak.evaluation.audit_result import Audit
 from querycloak.evaluation.audit_runs import AuditedMethod, Candidate
+from querycloak.evaluation.estimates import audit_seconds, in_words
 from querycloak.evaluation.workbench import load_taxonomy
 from querycloak.mapping.modes import check_mapping
+from querycloak.names import match_name
 from querycloak.progress import QUIET, Progress
 from querycloak.releases.account import ADD_REMOVE
 
@@ -92,6 +94,8 @@ def audit(
         chosen = _pairs_of(claimed, named)
         relation = claimed.account[0].relation
         claim, delta = claimed.parameters["epsilon"], claimed.parameters.get("delta", 0.0)
+        if len(audited) == 1:
+            _note_time(method, runs, first, second, len(chosen) * len(_deltas(method, settings)), progress)
         crowds = _crowds(one, {pair.texts for pair in chosen if pair.crowd != "few"}, progress)
         progress.start(f"a first look at {len(chosen)} pairs, delta {delta:g}", total=2 * first * len(chosen))
         for pair in chosen:
@@ -116,6 +120,14 @@ def audit(
         runs=sum(one.runs for one in audited),
         pairs=(*done, *(c.audited() for c in found[MEASURED:])),
     )
+
+
+def _note_time(method: str, runs: int, first: int, second: int, pairs: int, progress: Progress) -> None:
+    """Say how many runs there will be, and how long they take."""
+    number = 2 * (first * pairs + second * min(FOLLOWED, pairs) + runs * min(MEASURED, pairs))
+    seconds = audit_seconds(find_method(method).name, number)
+    if seconds is not None:
+        progress.note(f"{number:,} runs: {in_words(seconds)} if this machine has nothing else to do")
 
 
 def _checked(
@@ -159,12 +171,13 @@ def _pairs_of(claimed: PrivacyStatement, named: Sequence[str] | None) -> list[Pa
             f"({claimed.model}), so there is no epsilon of a user to audit."
         )
     names = {pair.name: pair for pair in all_of_them}
-    for name in named or ():
-        if name not in names:
+    meant = [match_name(name, names) for name in named or ()]
+    for name, found in zip(named or (), meant, strict=True):
+        if found is None:
             raise UnknownNameError.of("pair", name, names)
     if named is not None and not named:
         raise ParameterError("pairs names no pair; leave it out for all.")
-    return list(all_of_them) if named is None else [names[name] for name in dict.fromkeys(named)]
+    return list(all_of_them) if named is None else [names[name] for name in dict.fromkeys(meant) if name]
 
 
 def _crowds(method: AuditedMethod, texts: Iterable[int], progress: Progress) -> dict[int, int]:

@@ -11,12 +11,14 @@ with a probability of at most `error`.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.ragged import Ragged
 from querycloak.statistics import at_least, at_most
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ __all__ = ["NOTHING", "Event", "choose_event", "lower_bound"]
 Floats = npt.NDArray[np.float64]
 
 _MOST_FIGURES: Final = 400
+_FIGURES_AT_ONCE: Final = 4096
 _IN_SUM: Final = 24
 """figures in the sum that is fitted closely"""
 _RIDGES: Final = (1e-6, 1e-2, 1.0)
@@ -102,18 +105,55 @@ def choose_event(likely: Sequence[Features], unlikely: Sequence[Features], *, de
 
 
 def _figures(*sides: Sequence[Features]) -> list[str]:
-    """Return the figures that differ between runs, those first whose mean differs most between the sides."""
-    seen = dict.fromkeys(name for side in sides for figures in side for name in figures)
-    names = list(seen)
-    p, q = (_matrix(side, names) for side in sides)
-    both = np.concatenate([p, q])
-    differs = both.max(axis=0) > both.min(axis=0)
-    deviation = np.sqrt(p.var(axis=0) + q.var(axis=0))
-    apart = np.abs(p.mean(axis=0) - q.mean(axis=0))
-    z = np.where(deviation > 0, apart / np.where(deviation > 0, deviation, 1.0), np.where(apart > 0, np.inf, 0.0))
+    """Return the figures that differ between runs, those first whose mean differs most between the sides.
+
+    A method that invents texts has hundreds of thousands of figures, and a run has few of them: they are looked at some
+    at a time, since the whole table would take gigabytes.
+    """
+    names = list(dict.fromkeys(name for side in sides for figures in side for name in figures))
+    columns = {name: i for i, name in enumerate(names)}
+    tables = [_Entries.of(side, columns) for side in sides]
+    z, differs = np.zeros(len(names)), np.zeros(len(names), dtype=np.bool_)
+    digest: list[bytes] = []
+    for begin in range(0, len(names), _FIGURES_AT_ONCE):
+        part = slice(begin, min(begin + _FIGURES_AT_ONCE, len(names)))
+        p, q = (table.dense(part.start, part.stop) for table in tables)
+        both = np.concatenate([p, q])
+        differs[part] = both.max(axis=0) > both.min(axis=0)
+        deviation = np.sqrt(p.var(axis=0) + q.var(axis=0))
+        apart = np.abs(p.mean(axis=0) - q.mean(axis=0))
+        spread = np.where(deviation > 0, deviation, 1.0)
+        z[part] = np.where(deviation > 0, apart / spread, np.where(apart > 0, np.inf, 0.0))
+        digest += [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in np.ascontiguousarray(both.T)]
     order = np.argsort(-z, kind="stable")
-    first = {both[:, i].tobytes(): i for i in order[differs[order]][::-1].tolist()}  # of equal figures only one
+    first = {digest[i]: i for i in order[differs[order]][::-1].tolist()}  # of equal figures only one
     return [names[i] for i in list(first.values())[::-1][:_MOST_FIGURES]]
+
+
+class _Entries(NamedTuple):
+    """The figures of all runs of a side, by figure; a run that has not a figure has 0 of it."""
+
+    runs: int
+    start: npt.NDArray[np.int64]
+    """int64[figures + 1]"""
+    run: npt.NDArray[np.int64]
+    value: Floats
+
+    @classmethod
+    def of(cls, side: Sequence[Features], columns: Mapping[str, int]) -> _Entries:
+        column = np.array([columns[name] for figures in side for name in figures], dtype=np.int64)
+        value = np.array([value for figures in side for value in figures.values()], dtype=np.float64)
+        run = np.repeat(np.arange(len(side)), [len(figures) for figures in side])
+        by_column = Ragged.positions(column, len(columns))
+        return cls(len(side), by_column.start, run[by_column.values], value[by_column.values])
+
+    def dense(self, begin: int, end: int) -> Floats:
+        """float64[runs, end - begin]: some of the figures."""
+        out = np.zeros((self.runs, end - begin))
+        part = slice(self.start[begin], self.start[end])
+        column = np.repeat(np.arange(end - begin), np.diff(self.start[begin : end + 1]))
+        out[self.run[part], column] = self.value[part]
+        return out
 
 
 def _matrix(side: Sequence[Features], names: Sequence[str]) -> Floats:

@@ -44,9 +44,9 @@ class AuditedPair:
         return self.bound <= self.claim
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
-    """What an audit found."""
+    """What an audit found; its repr is a table of the pairs that were measured."""
 
     method: str
     settings: dict[str, Any]
@@ -69,3 +69,13 @@ class Audit:
     def passed(self) -> bool:
         """Whether no bound is above its claim."""
         return all(pair.passed for pair in self.pairs)
+
+    def __repr__(self) -> str:
+        from querycloak.evaluation.cards import audit_text
+
+        return audit_text(self)
+
+    def _repr_html_(self) -> str:
+        from querycloak.evaluation.cards import audit_card
+
+        return audit_card(self)

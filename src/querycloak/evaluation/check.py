@@ -33,9 +33,9 @@ EXIT_CODES: Final[dict[Outcome, int]] = {"RELEASE": 0, "DO NOT RELEASE": 1, "NEE
 MADE_WITH_A_SEED: Final = "a seed"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ReleaseCheck:
-    """One release, judged."""
+    """One release, judged; `print` shows the verdict and why."""
 
     verdict: Outcome
     reasons: tuple[str, ...]
@@ -58,6 +58,19 @@ class ReleaseCheck:
     def exit_code(self) -> int:
         """0 release, 1 do not, 3 needs a human."""
         return EXIT_CODES[self.verdict]
+
+    def __repr__(self) -> str:
+        return f"ReleaseCheck({self.run.method}: {self.verdict})"
+
+    def __str__(self) -> str:
+        from querycloak.evaluation.cards import check_text
+
+        return check_text(self)
+
+    def _repr_html_(self) -> str:
+        from querycloak.evaluation.cards import check_card
+
+        return check_card(self)
 
 
 def check_release(

@@ -14,9 +14,10 @@ from querycloak.errors import OutputError, UserError
 from querycloak.evaluation.assess import Assessor
 from querycloak.evaluation.comparison import Comparison
 from querycloak.evaluation.comparison_files import comparison_csv, comparison_json, run_from_json, run_to_json
+from querycloak.evaluation.estimates import Remaining, in_words, runs_seconds
 from querycloak.evaluation.learning import refuse_learning
 from querycloak.evaluation.limits import LIMITS, Limits, check_tasks
-from querycloak.evaluation.plans import Plan, plan_runs, run_plans
+from querycloak.evaluation.plans import Plan, plan_runs, processes_for, run_plans
 from querycloak.evaluation.room import check_room
 from querycloak.logs.atomic import write_text
 from querycloak.logs.content_digest import content_digest
@@ -66,7 +67,7 @@ def compare(
         raise UserError("The log is empty: there is nothing to compare.")
     if len(np.unique(log.user)) < 2:
         raise UserError("The log has one user: there is nobody to hide among.")
-    check_tasks(tasks)
+    tasks = check_tasks(tasks)
     check_room(log)
     for plan in plans if bench.learn_from_clicks else ():
         refuse_learning(plan.method, private=method(plan.method).is_private)
@@ -79,9 +80,18 @@ def compare(
         if run is not None:
             progress.note(f"[{number}/{len(plans)}] {run.name}: done before")
     left = [i for i, run in enumerate(runs) if run is None]
+    remaining = Remaining(runs_seconds([plans[i] for i in left], len(log)))
+    if left and remaining.total is not None:
+        share = processes_for(log, len(left)) if processes is None else processes
+        progress.note(f"{len(left)} runs: {in_words(remaining.total / share)} if this machine has nothing else to do")
     progress.start("comparing", total=len(left))
-    for i, run in zip(left, run_plans(assessor, [plans[i] for i in left], progress, processes), strict=True):
-        progress.note(f"[{i + 1}/{len(plans)}] {run.name}: {sum(run.seconds.values()):.1f} s{_failed(run)}")
+    found_runs = run_plans(assessor, [plans[i] for i in left], progress, processes)
+    for done, (i, run) in enumerate(zip(left, found_runs, strict=True), 1):
+        time_left = remaining.after(done) if done < len(left) else None
+        progress.note(
+            f"[{i + 1}/{len(plans)}] {run.name}: {sum(run.seconds.values()):.1f} s{_failed(run)}"
+            + ("" if time_left is None else f"; {in_words(time_left)} left")
+        )
         runs[i] = run
         path = paths[i]
         if path is not None:

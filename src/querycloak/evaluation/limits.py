@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
 
 from querycloak.errors import ParameterError, UnknownNameError
+from querycloak.names import match_name
 from querycloak.tasks.task import TASKS
 
 if TYPE_CHECKING:
@@ -17,7 +18,15 @@ __all__ = ["LIMITS", "Limits", "check_tasks"]
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The most that a release may cost. Lifts are judged by the upper end of their 95 % interval."""
+    """The most that a release may cost. Lifts are judged by the upper end of their 95 % interval.
+
+    >>> Limits(link=0.05, epsilon=3).link
+    0.05
+    >>> Limits(link=5)
+    Traceback (most recent call last):
+    ...
+    querycloak.errors.ParameterError: the limit link must be a number from 0 to 1, got 5.
+    """
 
     link: float = 0.2
     """lift of linking a person to a published id"""
@@ -70,7 +79,10 @@ LIMITS: Final = Limits()
 
 def check_tasks(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the tasks named, or refuse an unknown one with the nearest."""
+    found = []
     for name in names:
-        if name not in TASKS:
+        meant = match_name(name, TASKS)
+        if meant is None:
             raise UnknownNameError.of("task", name, TASKS)
-    return names
+        found.append(meant)
+    return tuple(dict.fromkeys(found))

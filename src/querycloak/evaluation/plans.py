@@ -21,10 +21,11 @@ from querycloak.workers import WorkerError, Workers, cores
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from querycloak.logs.query_log import QueryLog
     from querycloak.measures.score import Score
     from querycloak.progress import Progress
 
-__all__ = ["Plan", "plan_runs", "run_plans"]
+__all__ = ["Plan", "plan_runs", "processes_for", "run_plans"]
 
 BASELINE: Final = ("sweep", {"as_in_paper": True})
 """A log with nothing but new ids: the row that every report keeps, to show what pseudonyms are worth."""
@@ -68,7 +69,8 @@ def plan_runs(methods: Sequence[str], grid: Mapping[str, Sequence[Any]], draws: 
             text = " ".join(f"{field}={value}" for field, value in chosen.items())
             # As the settings hold them: the rules of a file, not its name, say whether a run was done before.
             kept = {field: getattr(checked, field) for field in (*entry.given, *chosen)}
-            plans.append(Plan(f"{name} {text}".strip(), entry.name, kept, draws=draws))
+            shown = name if entry.given else entry.name
+            plans.append(Plan(f"{shown} {text}".strip(), entry.name, kept, draws=draws))
     stray = sorted(set(grid) - known)
     if stray:
         raise ParameterError(f"None of the methods {', '.join(methods)} has a setting {stray[0]!r}.")
@@ -84,8 +86,7 @@ def run_plans(
     worth it.
     """
     if processes is None:
-        log = assessor.bench.log
-        processes = processes_that_fit(log, min(cores(), len(plans), len(log) * len(plans) // WORTH_A_PROCESS))
+        processes = processes_for(assessor.bench.log, len(plans))
     done = 0
     if processes > 1:
         try:
@@ -96,6 +97,11 @@ def run_plans(
             progress.note("The comparison continues in one process: another one could not be started, or ended.")
     for plan in plans[done:]:
         yield _run(plan, assessor)
+
+
+def processes_for(log: QueryLog, plans: int) -> int:
+    """Return how many processes pay for so many plans: at least 1."""
+    return max(1, processes_that_fit(log, min(cores(), plans, len(log) * plans // WORTH_A_PROCESS)))
 
 
 def _run(plan: Plan, assessor: Assessor) -> Run:

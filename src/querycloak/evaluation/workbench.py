@@ -17,6 +17,7 @@ from querycloak.attacks.halves import Halves, halves
 from querycloak.attacks.result import CannotAttackError, NothingToAttackError
 from querycloak.catalog import ATTACKS, MEASURES
 from querycloak.catalog import method as find_method
+from querycloak.display import ResultList
 from querycloak.errors import GateError, ParameterError, UnknownNameError
 from querycloak.evaluation.learning import check_learning, refuse_learning
 from querycloak.evaluation.room import check_room
@@ -68,7 +69,16 @@ class Attacked(NamedTuple):
 
 @dataclass(frozen=True)
 class Workbench:
-    """A log with its background knowledge."""
+    """A log with its background knowledge, on which methods, attacks and measures are run.
+
+    It has the methods `anonymize`, `attack` and `measure` of the package, and makes what they need next to the log,
+    such as the concepts of its queries, once.
+
+    >>> from querycloak.logs.query_log import QueryLog
+    >>> bench = Workbench(QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"]))
+    >>> bench.anonymize("sweep", min_query_users=2)
+    LogRelease(sweep, 2 rows)
+    """
 
     log: QueryLog
     knowledge: Taxonomy | str | PathLike[str] | None = None
@@ -188,11 +198,11 @@ class Workbench:
         *,
         rerun: bool = True,
         also: Sequence[Release] = (),
-    ) -> list[AttackResult]:
+    ) -> ResultList[AttackResult]:
         """Run every attack that fits the release, or those named. The release must hold its truth, to keep score."""
         if release.truth is None and release.has_users and release.statement.ids != "invented":
             raise ParameterError("The release holds no truth: read it with read_truth, so that attacks can keep score.")
-        return self.try_attacks(release, names, seed, rerun=rerun, also=also).results
+        return ResultList(self.try_attacks(release, names, seed, rerun=rerun, also=also).results)
 
     def try_attacks(
         self,
@@ -224,9 +234,11 @@ class Workbench:
         """Return what runs the method of a release again, with the settings of its statement."""
         return MethodTrials(self, release.statement, self.halves(seed), seed)
 
-    def measure(self, release: Release, names: Sequence[str] | None = None, seed: int | None = None) -> list[Score]:
+    def measure(
+        self, release: Release, names: Sequence[str] | None = None, seed: int | None = None
+    ) -> ResultList[Score]:
         """Run every measure that fits the release, or those named."""
-        return cast("list[Score]", self._check(MEASURES, "measure", release, names, seed, {}, {}, {}))
+        return ResultList(self._check(MEASURES, "measure", release, names, seed, {}, {}, {}))
 
     def _check(
         self,
@@ -239,8 +251,9 @@ class Workbench:
         missing: dict[str, str],
         nothing: dict[str, str],
     ) -> list[Any]:
+        names = None if names is None else [catalog.find(name).name for name in names]
         for name in names or ():
-            if release.kind not in catalog.find(name).kinds:
+            if release.kind not in catalog[name].kinds:
                 raise ParameterError(f"The {what} {name!r} does not fit a release of {release.statement.method}.")
         chosen = [c for c in catalog.values() if release.kind in c.kinds and (names is None or c.name in names)]
         wanted = {need for check in chosen for need in check.needs}

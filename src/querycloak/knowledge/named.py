@@ -87,7 +87,11 @@ def named_taxonomy(source: str | PathLike[str]) -> Taxonomy | None:
 def load_taxonomy(source: Taxonomy | str | PathLike[str] = "wordnet") -> Taxonomy:
     """Load a taxonomy by name (`wordnet`: nouns; `topics`: topics of web search; or of a package), or from a file.
 
-    A file holds paths, (child, parent) pairs, or the structure of the Open Directory.
+    A file holds paths, (child, parent) pairs, or the structure of the Open Directory. What is a taxonomy already is
+    returned as it is.
+
+    >>> load_taxonomy("topics").label(0)
+    'Top'
     """
     from querycloak.knowledge.taxonomy import Taxonomy
 

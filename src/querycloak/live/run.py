@@ -59,7 +59,7 @@ class Run:
         same = {name: None if path is None else str(path.resolve()) for name, path in files.items()}
         read = {"columns": dict(self.options.columns), "format": self.options.format, "header": self.options.header}
         given = {"method": self.method, "seed": self.seed, "encoding": self.options.encoding, **read}
-        given |= {"safe_csv": self.safe_csv, "taxonomy": self.taxonomy, "mapping": stated_mapping(self.mapping)}
+        given |= {"taxonomy": self.taxonomy, "mapping": stated_mapping(self.mapping), "safe_csv": self.safe_csv}
         return {**given, **self.settings.to_json(), **same}
 
     @property

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from querycloak.errors import OutputError
+from querycloak.logs.problems import LONGEST_LINE
 from querycloak.logs.query_log import MISSING_TIME, NO_CODE
 from querycloak.logs.times import SECOND, format_times
 
@@ -13,10 +15,34 @@ if TYPE_CHECKING:
     from querycloak.logs.form import Column, LogForm
     from querycloak.logs.query_log import Codes, QueryLog
 
-__all__ = ["ROWS", "role_codes", "text_column", "typed_column"]
+__all__ = ["ROWS", "joined_lines", "refuse_long", "refuse_nul", "role_codes", "text_column", "typed_column"]
 
 ROWS: Final = 500_000
 """rows turned into text at once"""
+
+
+def refuse_long(lengths: pl.Series, path: object) -> None:
+    """Refuse rows that are longer than readers take: nobody could read the file again."""
+    longest = lengths.max()
+    if isinstance(longest, int) and longest > LONGEST_LINE:
+        problem = f"a row of more than {LONGEST_LINE:,} bytes, which is more than readers take"
+        raise OutputError(f"{path}: {problem}; leave such a text out.")
+
+
+def refuse_nul(texts: pl.DataFrame, path: object) -> None:
+    """Refuse texts with a NUL character, which readers of tables take for a broken row."""
+    if texts.width and texts.select(pl.any_horizontal(pl.all().str.contains("\0", literal=True).any())).item():
+        problem = "a value has a NUL character in it, which a table cannot hold"
+        raise OutputError(f"{path}: {problem}; write JSON lines instead.")
+
+
+def joined_lines(lines: pl.Series, between: str, path: object) -> bytes:
+    """Return lines as one text; a line that is longer than readers take is refused: nobody could read the file again.
+
+    What is between two lines may be read as part of one: it counts.
+    """
+    refuse_long(lines.str.len_bytes() + len(between), path)
+    return str(lines.str.join(between).item()).encode()
 
 
 def role_codes(log: QueryLog, role: str) -> tuple[Codes, pl.Series] | None:

@@ -15,9 +15,18 @@ from querycloak.logs.form import Column, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-__all__ = ["NEVER_GUESSED", "ROLES", "assign", "by_position", "guess", "is_header", "session_hint", "shown_name"]
+__all__ = [
+    "NEVER_GUESSED",
+    "ROLES",
+    "assign",
+    "by_position",
+    "guess",
+    "is_header",
+    "session_hint",
+    "showable",
+    "shown_name",
+]
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
@@ -77,7 +86,7 @@ def shown_name(index: int, names: Sequence[str], mapping: Mapping[str, str] | No
 def assign(
     names: Sequence[str],
     mapping: Mapping[str, str] | None,
-    path: Path,
+    path: object,
     *,
     surely_names: bool,
     needed: tuple[Role, ...] = ("user", "query"),
@@ -113,6 +122,11 @@ def assign(
     return tuple(Column(name, by_name.get(name)) for name in names)
 
 
+def showable(names: Sequence[str]) -> list[str]:
+    """Return the names that messages may show: a column may be called by somebody's id."""
+    return [name for name in names if _NAME.fullmatch(name)]
+
+
 def _plain(name: str) -> str:
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
@@ -124,7 +138,7 @@ def _candidates(role: Role, names: Sequence[str]) -> list[str]:
     return sorted(found, key=lambda name: common.index(_plain(name)))
 
 
-def _ambiguous(role: Role, candidates: Sequence[str], path: Path) -> InputError:
+def _ambiguous(role: Role, candidates: Sequence[str], path: object) -> InputError:
     """Ask which; the names are common ones, so that showing them shows no data."""
     example = candidates[-1] if role == "query" else candidates[0]  # `query` may be the engine's request
     problem = (
@@ -142,7 +156,7 @@ def _lacking(lacking: Sequence[Role], names: Sequence[str], left: Sequence[str],
         problem += session_hint(left)
     if not shown:
         return f"{problem}; the first line has {len(names)} fields"
-    plain = [name for name in names if _NAME.fullmatch(name)][:40]
+    plain = showable(names)[:40]
     more = f" and {len(names) - len(plain)} more" if len(plain) < len(names) else ""
     return f"{problem}; there are: {', '.join(plain)}{more}"
 
@@ -153,7 +167,7 @@ def session_hint(names: Sequence[str]) -> str:
     return "" if found is None else f" ({found} is not taken unasked: a session is not a person, who may have many)"
 
 
-def _refuse_duplicates(names: Sequence[str], path: Path) -> None:
+def _refuse_duplicates(names: Sequence[str], path: object) -> None:
     twice = [i for i, name in enumerate(names) if name in names[:i]]
     if twice:
         first = names.index(names[twice[0]]) + 1
@@ -187,9 +201,9 @@ def _any_known(names: Sequence[str], mapping: Mapping[str, str] | None) -> bool:
     return len(guess(names)) > 1 or any(n in names and not _is_position(n) for n in (mapping or {}).values())
 
 
-def _unknown(name: str, names: Sequence[str], path: Path, *, surely_names: bool) -> UnknownNameError:
+def _unknown(name: str, names: Sequence[str], path: object, *, surely_names: bool) -> UnknownNameError:
     if surely_names:
-        return UnknownNameError.of(f"column of {path} named", name, [n for n in names if _NAME.fullmatch(n)])
+        return UnknownNameError.of(f"column of {path} named", name, showable(names))
     return UnknownNameError(
         f"There is no column {name!r} in {path}, whose first line has {len(names)} fields and does not look like a "
         "header; name columns by position, as in --no-header --columns user=1,query=2."

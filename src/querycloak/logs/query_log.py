@@ -8,17 +8,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.errors import ParameterError
 from querycloak.logs.user_ids import normal_user
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
     import polars as pl
+    import pyarrow as pa
 
     from querycloak.logs.form import LogForm
+    from querycloak.logs.frames import Table
 
 __all__ = ["MISSING_TIME", "NO_CODE", "Codes", "QueryLog", "Times", "encode"]
 
@@ -34,7 +40,11 @@ MISSING_TIME: Final = np.iinfo(np.int64).min
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryLog:
-    """Rows of a query log in the order of the file, as codes into vocabularies."""
+    """Rows of a query log in the order of the file, as codes into vocabularies.
+
+    Made by `querycloak.read_log`, or by `QueryLog.of` from lists or a table; `to_polars()`, `to_pandas()` and
+    `to_arrow()` return texts again. Its repr, also in a notebook, shows counts alone.
+    """
 
     user: Codes
     """int32[n], into `users`"""
@@ -67,31 +77,98 @@ class QueryLog:
     def __repr__(self) -> str:
         return f"QueryLog({len(self):,} rows, {len(self.users):,} users, {len(self.queries):,} distinct queries)"
 
+    def _repr_html_(self) -> str:
+        from querycloak.logs.card import log_card
+
+        return log_card(self)
+
+    @overload
+    @classmethod
+    def of(cls, users: Table, *, columns: Mapping[str, str] | None = None, yes: bool = False) -> Self: ...
+
+    @overload
     @classmethod
     def of(
         cls,
-        users: list[str],
-        queries: list[str],
+        users: Sequence[str],
+        queries: Sequence[str],
         *,
-        times: list[int] | None = None,
-        urls: list[str | None] | None = None,
-        categories: list[str | None] | None = None,
+        times: Sequence[int] | None = None,
+        urls: Sequence[str | None] | None = None,
+        categories: Sequence[str | None] | None = None,
+    ) -> Self: ...
+
+    @classmethod
+    def of(
+        cls,
+        users: Table | Sequence[str],
+        queries: Sequence[str] | None = None,
+        *,
+        times: Sequence[int] | None = None,
+        urls: Sequence[str | None] | None = None,
+        categories: Sequence[str | None] | None = None,
+        columns: Mapping[str, str] | None = None,
+        yes: bool = False,
     ) -> Self:
-        """Make a log from plain lists, one entry per row; user ids are put into their normal form.
+        """Make a log from plain lists, one entry per row, or from a table of Polars, pandas or Arrow.
+
+        Of lists, `times` are seconds since 1970; None in `urls` and `categories` is a missing value. A table is read
+        as `querycloak.read_log` reads it: columns are known by common names, or named by `columns` (role → name), and
+        columns that look wrong are refused unless `yes`. User ids are put into their normal form in both cases.
 
         >>> QueryLog.of(["ann", "bob", "ann"], ["tea", "tea", "green tea"])
         QueryLog(3 rows, 2 users, 2 distinct queries)
+        >>> import polars as pl
+        >>> table = pl.DataFrame({"who": [17, 18, 17], "typed": ["tea", "tea", "green tea"]})
+        >>> QueryLog.of(table, columns={"user": "who", "query": "typed"})
+        QueryLog(3 rows, 2 users, 2 distinct queries)
         """
-        user, user_words = encode([normal_user(user) for user in users])
-        query, query_words = encode(queries)
-        columns: dict[str, Any] = {}
+        if queries is None:
+            if isinstance(users, list | tuple):
+                raise ParameterError("QueryLog.of() needs `queries` next to the list of users, or one table of both.")
+            from querycloak.logs.frames import read_frame
+            from querycloak.logs.read_options import ReadOptions
+
+            if times is not None or urls is not None or categories is not None:
+                raise ParameterError("QueryLog.of() takes times, urls and categories with lists; a table has its own.")
+            return cast("Self", read_frame(users, ReadOptions(columns=columns or {}, assume_yes=yes)))
+        if columns is not None or hasattr(users, "columns"):
+            raise ParameterError("QueryLog.of() takes one table with `columns`, or lists of users and of queries.")
+        ids = _texts(users, "users")
+        user, user_words = encode([normal_user(user) for user in ids])
+        query, query_words = encode(_texts(queries, "queries", len(ids)))
+        made: dict[str, Any] = {}
         if times is not None:
-            columns["time"] = np.array(times, dtype=np.int64)
+            made["time"] = np.array(times, dtype=np.int64)
         if urls is not None:
-            columns["url"], columns["urls"] = encode(urls)
+            made["url"], made["urls"] = encode(urls)
         if categories is not None:
-            columns["category"], columns["categories"] = encode(categories)
-        return cls(user=user, users=user_words, query=query, queries=query_words, **columns)
+            made["category"], made["categories"] = encode(categories)
+        return cls(user=user, users=user_words, query=query, queries=query_words, **made)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the log as a Polars table, with texts: what `write_log` would put into a Parquet file.
+
+        Columns have the names and the order that they had where the log was read, times are UTC without a zone.
+
+        >>> QueryLog.of(["ann", "bob"], ["tea", "tea"]).to_polars().columns
+        ['user', 'query']
+        """
+        from querycloak.logs.tables import table_of
+
+        return table_of(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the log as a pandas table, with texts; it needs pandas and pyarrow."""
+        from querycloak.logs.tables import as_pandas
+
+        return as_pandas(self.to_polars())
+
+    def to_arrow(self) -> pa.Table:
+        """Return the log as an Arrow table, with texts; it needs pyarrow."""
+        from querycloak.logs.tables import as_arrow
+
+        return as_arrow(self.to_polars())
 
     @cached_property
     def event(self) -> npt.NDArray[np.bool_]:
@@ -146,7 +223,21 @@ class QueryLog:
         return out
 
 
-def encode(values: list[str] | list[str | None]) -> tuple[Codes, pl.Series]:
+def _texts(values: Sequence[str], name: str, rows: int | None = None) -> list[str]:
+    """Return the entries of a column; refuse what is no text, and a column of another length. No value is shown."""
+    found = list(values)
+    odd = next((i for i, value in enumerate(found) if not isinstance(value, str)), None)
+    if odd is not None:
+        kind = type(found[odd]).__name__
+        raise ParameterError(f"QueryLog.of: `{name}` must be a list of texts; entry {odd + 1} is of type {kind}.")
+    if rows is not None and len(found) != rows:
+        raise ParameterError(
+            f"QueryLog.of: there are {rows:,} `users` and {len(found):,} `{name}`; one of each per row."
+        )
+    return found
+
+
+def encode(values: Iterable[str | None]) -> tuple[Codes, pl.Series]:
     """Code strings by order of first appearance; None becomes -1."""
     import polars as pl
 

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from querycloak.errors import ParameterError, UnknownNameError
+from querycloak.names import match_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ENCODINGS", "ON_ERROR", "ReadOptions", "read_options"]
+__all__ = ["ENCODINGS", "FORMATS", "ON_ERROR", "ReadOptions", "read_options"]
 
+FORMATS: Final = ("aol", "csv", "excite", "json", "jsonl", "parquet", "tsv", "ubi")
 ENCODINGS: Final = ("auto", "utf-8", "utf-16", "latin-1")
 ON_ERROR: Final = ("stop", "skip")
 
@@ -40,6 +42,8 @@ class ReadOptions:
     """go on where the columns look wrong"""
 
     def __post_init__(self) -> None:
+        if self.format is not None:
+            object.__setattr__(self, "format", match_name(self.format, FORMATS) or self.format)
         for name, there_are in (("encoding", ENCODINGS), ("on_error", ON_ERROR)):
             if getattr(self, name) not in there_are:
                 raise ParameterError.of(f"ReadOptions.{name}", f"one of {', '.join(there_are)}", getattr(self, name))

@@ -11,6 +11,7 @@ from querycloak.logs.formats.aol import aol_form, looks_like_aol
 from querycloak.logs.formats.excite import excite_form, looks_like_excite
 from querycloak.logs.formats.plugins import plugin_format
 from querycloak.logs.formats.table import SEPARATED, SEPARATORS, csv_separator, first_rows
+from querycloak.logs.read_options import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "PARQUET_MAGIC", "check_format", "recognise_text", "table_form"]
 
-FORMATS: Final = ("aol", "csv", "excite", "json", "jsonl", "parquet", "tsv", "ubi")
 PARQUET_MAGIC: Final = b"PAR1"
 MOST_ROWS: Final = 1000
 """first rows that are looked at"""

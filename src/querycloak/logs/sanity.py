@@ -38,7 +38,6 @@ from querycloak.logs.description import role_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from querycloak.logs.query_log import Codes, QueryLog
     from querycloak.logs.read_options import ReadOptions
@@ -71,7 +70,7 @@ REQUEST: Final = r"(?i)^\s*([{\[<]|https?://|select |get /|post /)"
 SHORT_NUMBER: Final = r"^\d{1,4}$"
 
 
-def check_columns(log: QueryLog, path: Path, options: ReadOptions, *, whole: bool = True) -> None:
+def check_columns(log: QueryLog, path: object, options: ReadOptions, *, whole: bool = True) -> None:
     """Refuse a log whose columns look wrong, unless the user said to go on.
 
     `whole` = False where only the first rows of a stream are there.

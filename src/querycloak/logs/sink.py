@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Final
 import polars as pl
 
 from querycloak.logs.atomic import writing
-from querycloak.logs.column_texts import typed_column
+from querycloak.logs.column_texts import refuse_long, refuse_nul, typed_column
 from querycloak.logs.compressing import compressing
 from querycloak.logs.decoding import encoded
 from querycloak.logs.form import Column, LogForm
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from querycloak.logs.form import Role
     from querycloak.logs.query_log import QueryLog
 
-__all__ = ["JSON", "fit_form", "plain_texts", "write_log", "write_to"]
+__all__ = ["JSON", "fit_form", "plain_texts", "without_raw_json", "write_log", "write_to"]
 
 JSON: Final = frozenset({"json", "jsonl", "ubi"})
 DEFAULT_NAMES: Final[dict[Role, str]] = {
@@ -51,6 +51,14 @@ def write_log(log: QueryLog, path: str | Path, form: LogForm | None = None, *, s
     Its form is the one given, else that of the path's suffix, else its own, else TSV. A path of `-` is standard output.
     In CSV, texts that a spreadsheet would take for formulas get an apostrophe (`logs/formulas.py`), which
     `read_log(path, unescape=True)` takes away; with `safe_csv=False` they are written as they are.
+    This is the log itself, with its texts and ids: what is published is written by `write_release`.
+
+    >>> import tempfile
+    >>> import querycloak as qc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     qc.write_log(qc.QueryLog.of(["ann", "bob"], ["tea", "tea"]), f"{folder}/log.csv")
+    ...     qc.read_log(f"{folder}/log.csv")
+    QueryLog(2 rows, 2 users, 1 distinct queries)
     """
     fitted = fit_form(log, form or form_for_name(path, log.form or TSV), safe_csv=safe_csv)
     with writing(path) as (file,):
@@ -88,9 +96,14 @@ def _typed(column: Column, *, is_number: bool) -> Column:
 
 def write_to(file: IO[bytes], log: QueryLog, form: LogForm, path: str | Path) -> None:
     """Write a log into an open file."""
-    log = _without_raw_json(log, form)
+    log = without_raw_json(log, form)
     if form.format == "parquet":
-        pl.DataFrame([typed_column(log, c, form).alias(c.name) for c in form.columns]).write_parquet(file)
+        table = pl.DataFrame([typed_column(log, c, form).alias(c.name) for c in form.columns])
+        texts = table.select(c.name for c in form.columns if c.role is not None and table[c.name].dtype == pl.String)
+        refuse_nul(texts, path)
+        if texts.width:
+            refuse_long(texts.select(pl.sum_horizontal(pl.all().str.len_bytes())).to_series(), path)
+        table.write_parquet(file)
         return
     with compressing(file, form.compression) as stream:
         if write_by_plugin(stream, log, form):
@@ -107,7 +120,7 @@ def _blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[bytes]:
     if array:
         yield b"["
     first = True
-    for block in json_blocks(log, form) if form.format in JSON else table_blocks(log, form, path):
+    for block in json_blocks(log, form, path) if form.format in JSON else table_blocks(log, form, path):
         if block:
             yield (end if array else b"") if first else record_end(form).encode()
             yield block
@@ -118,7 +131,7 @@ def _blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[bytes]:
         yield end
 
 
-def _without_raw_json(log: QueryLog, form: LogForm) -> QueryLog:
+def without_raw_json(log: QueryLog, form: LogForm) -> QueryLog:
     """Turn values that were read from JSON, and are kept as its text, into plain text where no JSON is written.
 
     A log knows by its own form which columns hold such text.

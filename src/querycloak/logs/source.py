@@ -68,6 +68,22 @@ def read_with_form(path: str | Path, form: LogForm) -> QueryLog:
         return _read(Path(path), ReadOptions(format=form.format), form, QUIET) if log is None else log
 
 
+def peek_roles(path: str | Path, options: ReadOptions) -> frozenset[str] | None:
+    """Return the roles of a table's columns by its first lines alone.
+
+    None where they do not say: of a pipe, which can be read once, and of JSON, whose records may have other keys later.
+    """
+    if not Path(path).is_file():
+        return None
+    with guarded(Path(path)), open_source(Path(path)) as source:
+        first = _first_lines(_Watched(source.stream, QUIET))
+    if not first or first.startswith(PARQUET_MAGIC) or options.format == "parquet":
+        return None
+    wrapping = find_wrapping(first, path, options.encoding, options.format)
+    layout = find_layout(Decoder(wrapping).decode(first), path, options, wrapping)
+    return None if layout.is_json else frozenset(c.role for c in layout.form.columns if c.role)
+
+
 def _read(path: Path, options: ReadOptions, form: LogForm | None, progress: Progress) -> QueryLog:
     shown = STDIN if str(path) == "-" else path
     with open_source(path) as source:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["count_people", "find_runs"]
 
+INTERPRET_SMALL = True  # the work grows with the rows alone (arrays/jit.py)
+
 
 @kernel
 def find_runs(

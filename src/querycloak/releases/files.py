@@ -67,6 +67,15 @@ def write_release(
 
     In CSV, texts that a spreadsheet would take for formulas get an apostrophe, which `read_release` takes away again:
     the form in the statement says so (`safe_csv`). With `safe_csv=False` they are written as they are.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import querycloak as qc
+    >>> log = qc.QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     qc.write_release(qc.anonymize(log, "sweep", min_query_users=2), f"{folder}/release.csv")
+    ...     sorted(path.name for path in Path(folder).iterdir())
+    ['release.csv', 'release.csv.statement.json']
     """
     if not release.passed:
         raise GateError(f"{release.statement.method}: a release that has not passed the gate cannot be written.")

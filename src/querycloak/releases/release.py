@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import Codes, QueryLog
@@ -108,7 +111,11 @@ def table_digest(table: QueryLog) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """A published table with its statement. What differs between the kinds is in the subclasses."""
+    """A published table with its statement. What differs between the kinds is in the subclasses.
+
+    Returned by `querycloak.anonymize` and `read_release`: `log` is what is published, `statement` what that promises.
+    `to_polars()`, `to_pandas()` and `to_arrow()` return the published rows; `write_release` writes table and statement.
+    """
 
     log: QueryLog
     statement: PrivacyStatement
@@ -128,6 +135,33 @@ class Release:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.statement.method}, {len(self.log):,} rows)"
+
+    def _repr_html_(self) -> str:
+        from querycloak.releases.cards import release_card
+
+        return release_card(self)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the published rows as a Polars table: the columns that `write_release` would put into Parquet.
+
+        What is written class by class has a row for each item of each member here. A table has no statement next to
+        it: what is shared goes through `write_release`.
+        """
+        from querycloak.logs.tables import table_of
+
+        return table_of(self.log, frozenset() if self.has_users else frozenset({"user"}))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the published rows as a pandas table; it needs pandas and pyarrow."""
+        from querycloak.logs.tables import as_pandas
+
+        return as_pandas(self.to_polars())
+
+    def to_arrow(self) -> pa.Table:
+        """Return the published rows as an Arrow table; it needs pyarrow."""
+        from querycloak.logs.tables import as_arrow
+
+        return as_arrow(self.to_polars())
 
     @property
     def passed(self) -> bool:

@@ -83,6 +83,11 @@ class PrivacyStatement:
         k = self.parameters.get("k", 0.0)
         return 1 / k if self.unit == "user" and k >= 2 and k.is_integer() else None
 
+    def _repr_html_(self) -> str:
+        from querycloak.releases.cards import statement_card
+
+        return statement_card(self)
+
     def seeded(self) -> PrivacyStatement:
         """Return the statement with what a seed costs, whatever the method."""
         open_to = (

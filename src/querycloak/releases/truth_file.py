@@ -41,6 +41,17 @@ def write_truth(release: Release, log: QueryLog, path: str | Path) -> str:
     """Write which original user each published id stands for; only its owner may read the file, from the first byte.
 
     Return a new commitment to the log, whose salt is in the file: `write_release` puts it into the statement.
+
+    >>> import tempfile
+    >>> import querycloak as qc
+    >>> log = qc.QueryLog.of(["ann", "bob", "cem"], ["tea", "tea", "who is cem"])
+    >>> release = qc.anonymize(log, "sweep", min_query_users=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     commitment = qc.write_truth(release, log, f"{folder}/truth.tsv")
+    ...     qc.write_release(release, f"{folder}/release.tsv", commitment=commitment)
+    ...     again = qc.read_release(f"{folder}/release.tsv", log=log, truth=f"{folder}/truth.tsv")
+    >>> sorted(log.users.gather(again.truth.user).to_list())
+    ['ann', 'bob']
     """
     if release.truth is None:
         raise ParameterError("The release holds no truth: it was read from a file, or its method publishes no users.")
@@ -76,6 +87,9 @@ def read_truth(path: str | Path, log: QueryLog, release: Release) -> Truth:
 
     Ids alone do not tell: logs may have the same users, and runs with the same seed the same new ids. Where the
     statement has a commitment, the truth's salt must open it with this log.
+
+    For example `replace(release, truth=read_truth("truth.tsv", log, release))` makes a release that was read from its
+    file ready for attacks; `querycloak.read_release(path, log=log, truth="truth.tsv")` does both.
     """
     truth_path = Path(path)
     user = np.full(len(release.log.users), NO_CODE, dtype=np.int32)

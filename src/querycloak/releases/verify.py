@@ -53,6 +53,15 @@ class Finding:
     """None = the files cannot tell"""
     seen: str
 
+    def to_row(self) -> dict[str, object]:
+        """Return the check and what was seen, for a table."""
+        return {"check": self.check, "holds": self.holds, "seen": self.seen}
+
+    def to_cells(self) -> dict[str, str]:
+        """Return the same as text."""
+        holds = "cannot tell" if self.holds is None else "yes" if self.holds else "NO"
+        return {"check": self.check, "holds": holds, "seen": self.seen}
+
 
 def verify(
     path: str | PathLike[str],

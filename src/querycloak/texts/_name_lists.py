@@ -19,14 +19,10 @@ _PLACE_ROOTS: Final = ("location", "geographical area", "geological formation", 
 def single_labels(taxonomy: Taxonomy) -> tuple[frozenset[str], frozenset[str]]:
     """Return the labels of one word that are written in lower case, and those of places."""
     subtrees = [(c, c + int(taxonomy.size[c])) for root in _PLACE_ROOTS for c in taxonomy.find(root)]
-    words: set[str] = set()
-    places: set[str] = set()
-    for concept, labels in enumerate(taxonomy.labels):
-        single = [label for label in labels if " " not in label]
-        words.update(label for label in single if label == label.lower())
-        if any(begin <= concept < end for begin, end in subtrees):
-            places.update(map(str.lower, single))
-    return frozenset(words), frozenset(places)
+    labels = taxonomy.labels
+    words = frozenset(label for of in labels for label in of if " " not in label and label == label.lower())
+    below = (of for begin, end in subtrees for of in labels[begin:end])
+    return words, frozenset(label.lower() for of in below for label in of if " " not in label)
 
 
 @cache

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["choose_labels", "choose_runs", "count_people_of_runs", "count_reached", "number_runs"]
 
+INTERPRET_SMALL = True  # the work grows with the rows alone (arrays/jit.py)
+
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

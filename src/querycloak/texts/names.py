@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -146,11 +146,30 @@ class NameFinder:
     def __init__(self, taxonomy: Taxonomy) -> None:
         self._roles = _lists.names()
         self._rather = _lists.rather_names()
-        self._labels = frozenset(
-            " ".join(_tokens(label)) for labels in taxonomy.labels for label in labels if " " in label
-        )
-        self._words, self._places = _lists.single_labels(taxonomy)
+        self._taxonomy = taxonomy
         self._tagger = Tagger()
+
+    # The labels are asked for once there may be a name; a log of few queries may have none, and pays nothing for them.
+
+    @cached_property
+    def _labels(self) -> frozenset[str]:
+        """Labels of several words, as texts are compared."""
+        labels = (label for labels in self._taxonomy.labels for label in labels if " " in label)
+        return frozenset(" ".join(_tokens(label)) for label in labels)
+
+    @cached_property
+    def _single(self) -> tuple[frozenset[str], frozenset[str]]:
+        return _lists.single_labels(self._taxonomy)
+
+    @property
+    def _words(self) -> frozenset[str]:
+        """Labels of one word in lower case."""
+        return self._single[0]
+
+    @property
+    def _places(self) -> frozenset[str]:
+        """Labels of one word that are places."""
+        return self._single[1]
 
     def holds_name(self, text: str) -> bool:
         """Tell whether a name is in the text.
@@ -276,7 +295,7 @@ class NameFinder:
         """Tell whether a word is an English word or a place rather than a name in this role."""
         if word in self._rather[role]:
             return False
-        if word in self._places or word in self._words or self._is_english(word):
+        if self._is_english(word) or word in self._places or word in self._words:
             return True
         singular = word.removesuffix("s")  # of a short word, this is another word: "hans"
         return len(singular) > 3 and (singular in self._words or self._is_english(singular))

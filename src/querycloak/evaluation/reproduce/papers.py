@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
 from querycloak.errors import UnknownNameError
+from querycloak.names import match_name
 
 if TYPE_CHECKING:
     from querycloak.evaluation.reproduce.paper import Paper
@@ -28,6 +29,7 @@ def find_paper(name: str) -> Paper:
     >>> find_paper("milani-fard-2010").users
     53058
     """
-    if name not in PAPERS:
+    meant = match_name(name, PAPERS)
+    if meant is None:
         raise UnknownNameError.of("paper", name, PAPERS)
-    return cast("Paper", import_module(f"querycloak.evaluation.reproduce.{PAPERS[name]}").PAPER)
+    return cast("Paper", import_module(f"querycloak.evaluation.reproduce.{PAPERS[meant]}").PAPER)

@@ -12,6 +12,7 @@ from querycloak._version import __version__
 from querycloak.catalog import method as find_method
 from querycloak.errors import ParameterError
 from querycloak.evaluation.compare import make_store
+from querycloak.evaluation.estimates import in_words
 from querycloak.evaluation.reproduce.cell_result import (
     CellResult,
     as_in_paper,
@@ -187,7 +188,7 @@ def _remaining(paths: dict[tuple[int, int], Path], done: dict[tuple[int, int], C
     took = [[r.seconds for (_, n), r in done.items() if n == number] for number in range(cells)]
     mean = sum(r.seconds for r in done.values()) / len(done)
     seconds = sum(sum(took[n]) / len(took[n]) if took[n] else mean for _, n in left)
-    return f"; about {seconds / 60:.0f} min left" if seconds >= 90 else f"; about {seconds:.0f} s left"
+    return f"; {in_words(seconds)} left"
 
 
 def _identity(cell: Cell) -> list[Any]:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from querycloak.logs.column_texts import ROWS, gathered, role_codes, text_column
+from querycloak.logs.column_texts import ROWS, gathered, joined_lines, role_codes, text_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from querycloak.logs.form import Column, LogForm
     from querycloak.logs.query_log import QueryLog
@@ -25,7 +26,7 @@ def record_end(form: LogForm) -> str:
     return ("," if form.is_array else "") + form.line_end
 
 
-def json_blocks(log: QueryLog, form: LogForm) -> Iterator[bytes]:
+def json_blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[bytes]:
     """Return the rows as JSON objects with what is between them, nothing after the last."""
     vocabularies = {}
     for column in form.columns:
@@ -44,7 +45,7 @@ def json_blocks(log: QueryLog, form: LogForm) -> Iterator[bytes]:
             values[column.name] = value.fill_null("null") if column.null else value
         frame = pl.DataFrame([value.alias(name) for name, value in values.items()])
         line = _object([(c.path or (c.name,), pl.col(c.name)) for c in form.columns], form)
-        yield str(frame.select(line.fill_null("{}").str.join(record_end(form))).item()).encode()
+        yield joined_lines(frame.select(line.fill_null("{}")).to_series(), record_end(form), path)
 
 
 def _encoded(words: pl.Series, column: Column, form: LogForm) -> pl.Series:

@@ -58,7 +58,7 @@ def json_roles(
             raise InputError.at(source, problem)
     names = [n for n, path in paths.items() if len(path) == 1]
     nested = [n for n in (mapping or {}).values() if len(paths.get(n, ())) > 1]
-    columns = assign([*names, *nested], mapping, source, surely_names=True)  # type: ignore[arg-type]
+    columns = assign([*names, *nested], mapping, source, surely_names=True)
     return kind, {paths[c.name]: c.role for c in columns if c.role is not None}
 
 

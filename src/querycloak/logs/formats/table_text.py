@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from querycloak.errors import OutputError
-from querycloak.logs.column_texts import ROWS, text_column
+from querycloak.logs.column_texts import ROWS, joined_lines, refuse_nul, text_column
 from querycloak.logs.formats.table import separator_of
 from querycloak.logs.formulas import escaped, escaped_texts
 
@@ -35,12 +35,12 @@ def table_blocks(log: QueryLog, form: LogForm, path: str | Path) -> Iterator[byt
 
 def _lines(rows: pl.DataFrame, separator: str, form: LogForm, path: str | Path) -> bytes:
     fields = rows.fill_null("")
+    refuse_nul(fields, path)
     if form.format == "csv":
         fields = fields.select(_quoted(pl.col(name), form).alias(name) for name in rows.columns)
     else:
         _refuse_breaks(fields, form, path)
-    joined = fields.select(pl.concat_str(pl.all(), separator=separator).str.join(form.line_end)).item()
-    return str(joined).encode()
+    return joined_lines(fields.select(pl.concat_str(pl.all(), separator=separator)).to_series(), form.line_end, path)
 
 
 def _quoted(field: pl.Expr, form: LogForm) -> pl.Expr:

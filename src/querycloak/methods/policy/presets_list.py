@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from querycloak.errors import InputError, UnknownNameError
-from querycloak.logs.source import guarded
+from querycloak.names import match_name
 
 __all__ = ["PRESETS", "policy_text"]
 
@@ -21,13 +21,16 @@ def policy_text(source: str) -> tuple[str, str]:
     """Return the text of a policy, and what errors call it: a preset, a file, or the text itself, which has lines."""
     if "\n" in source:
         return source, "rules"
-    if source in PRESETS:
-        preset = files("querycloak.methods.policy").joinpath("presets", f"{source}.toml")
-        return preset.read_text("utf-8"), source
     path = Path(source)
+    name = source if source in PRESETS or path.exists() else match_name(source, PRESETS) or source
+    if name in PRESETS:
+        preset = files("querycloak.methods.policy").joinpath("presets", f"{name}.toml")
+        return preset.read_text("utf-8"), name
     if not path.suffix and not path.exists():
         problem = str(UnknownNameError.of("preset", source, PRESETS))
         raise UnknownNameError(f"{problem} Or name a file of rules, such as {source}.toml.")
+    from querycloak.logs.source import guarded  # loads Polars
+
     with guarded(path), path.open("rb") as file:
         content = file.read(LONGEST + 1)
     if len(content) > LONGEST:
