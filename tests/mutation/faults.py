@@ -33,6 +33,7 @@ from mutation.reproduction_faults import REPRODUCTIONS
 from mutation.semanticdp_faults import SEMANTIC_DP
 from mutation.setunion_faults import SET_UNION
 from mutation.stream_text_faults import STREAM_TEXTS
+from mutation.studio_door_faults import STUDIO_DOORS
 from mutation.studio_faults import STUDIO
 from mutation.synthetic_faults import SYNTHETIC
 from mutation.task_faults import TASKS
@@ -540,5 +541,6 @@ FAULTS: list[Fault] = [
     *OUTSIDE_BUDGET,
     *PAPERS,
     *STUDIO,
+    *STUDIO_DOORS,
 ]
 """All of them."""
