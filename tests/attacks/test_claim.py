@@ -64,6 +64,7 @@ def test_what_everybody_asks_is_no_harm():
         assert first.baseline.kind == ("another person" if publish is None else "people held out")
 
 
+@pytest.mark.slow
 def test_groups_without_a_hint():
     # Groups of four; what a member asks tells nothing of the member: 6 of the 42 new texts are right.
     log = nonsense_log(200, shared=lambda u: f"topic{u // 4}")

@@ -118,6 +118,7 @@ def test_a_delta_of_one_person_is_warned_of(log, tmp_path):
         assert "1 / 24" not in (tmp_path / "r.tsv.statement.json").read_text()
 
 
+@pytest.mark.slow
 def test_few_people_are_warned_of_before_a_log_is_invented(log, tmp_path):
     for epsilon, warned in (("400", True), ("500", False)):  # 24 people
         done = querycloak("anonymize", log, "-o", tmp_path / "r.tsv", "-m", "synthetic-dp", "--epsilon", epsilon)

@@ -67,6 +67,7 @@ def test_who_is_famous_does_not_depend_on_the_categories(log, tmp_path):
         assert not {text for text in queries(streamed(log, "--taxonomy", taxonomy)) if "karen hartwell" in text}
 
 
+@pytest.mark.slow
 def test_attacks_and_measures_see_the_categories_of_the_release(log):
     table = qc.read_log(log, yes=True)
     usual, wordnet, topics = (qc.Workbench(table, name) for name in (None, "wordnet", "topics"))

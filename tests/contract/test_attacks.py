@@ -30,6 +30,7 @@ def releases(bench):
     return {kind: bench.anonymize(method, seed=1, **settings) for kind, (method, settings) in RELEASES.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), KINDS)
 def test_every_result_says_what_it_is_worth(bench, releases, name, kind):
     release = releases[kind]

@@ -30,15 +30,14 @@ def plain_figures(*sides):
     names = list(dict.fromkeys(name for side in sides for figures in side for name in figures))
     p, q = (np.array([[f.get(n, 0.0) for n in names] for f in side]).reshape(len(side), len(names)) for side in sides)
     both = np.concatenate([p, q])
-    z = np.zeros(len(names))
-    for i in range(len(names)):
-        apart, deviation = abs(p[:, i].mean() - q[:, i].mean()), math.sqrt(p[:, i].var() + q[:, i].var())
-        z[i] = apart / deviation if deviation else (math.inf if apart else 0.0)
+    aparts, deviations = np.abs(p.mean(axis=0) - q.mean(axis=0)), np.sqrt(p.var(axis=0) + q.var(axis=0))
+    pairs = zip(aparts, deviations, strict=True)
+    z = np.array([apart / deviation if deviation else (math.inf if apart else 0.0) for apart, deviation in pairs])
     order = [i for i in np.argsort(-z, kind="stable") if len(set(both[:, i])) > 1]
-    seen = {}
-    for i in order:
-        seen.setdefault(tuple(both[:, i]), names[i])
-    return list(seen.values())
+    named = {
+        tuple(both[:, i]): names[i] for i in reversed(order)
+    }  # of equal figures the first, at the index of the last
+    return list(named.values())[::-1]
 
 
 runs_of_few_figures = st.lists(

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import polars as pl
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from io_strategies import packed, text_files
@@ -76,6 +77,7 @@ def mutated(draw, files) -> bytes:
     return data
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=400), formats, mappings, headers)
 def test_any_bytes(data, name, columns, header):
     try_read(data, format=name, columns=columns, header=header)
@@ -92,11 +94,13 @@ def test_nothing_is_quoted(data, name, columns, header):
     try_read(data, format=name, columns=columns, header=header)
 
 
+@pytest.mark.slow
 @given(mutated(text_files), compressions)
 def test_mutated_text(data, compression):
     try_read(packed(data, compression))
 
 
+@pytest.mark.slow
 @given(text_files, st.sampled_from(["gz", "zst"]), st.data())
 def test_mutated_packing(data, compression, choose):
     try_read(choose.draw(mutated(st.just(packed(data, compression)))))

@@ -53,6 +53,7 @@ def test_the_address_space_limit_counts():
     assert 0 <= int(done.stdout) <= 10**8
 
 
+@pytest.mark.slow
 def test_the_peak_holds_what_was_held():
     before = peak_memory()
     held = np.ones(200_000_000 // 8)
