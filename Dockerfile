@@ -7,7 +7,7 @@
 # docs/install.md says more: who must own the folder, the studio, other extras.
 
 FROM python:3.11-slim AS build
-ARG EXTRAS=dataframes,dp,report,sign
+ARG EXTRAS=dataframes,dp,sign
 WORKDIR /src
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY man ./man
