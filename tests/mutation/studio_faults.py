@@ -68,7 +68,7 @@ STUDIO: list[Fault] = [
         "studio/state.py",
         "                remove_folder(inner / UNFINISHED)",
         "                inner / UNFINISHED",
-        "studio/test_state.py::test_after_a_restart_nothing_runs",
+        "studio/test_studio_state.py::test_after_a_restart_nothing_runs",
     ),
     fault(
         "studio: an upload above the limit is kept",

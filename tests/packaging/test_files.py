@@ -116,3 +116,10 @@ def test_the_commands_of_the_compose_file_run(name, tmp_path):
     output = service["command"][service["command"].index("--output") + 1]
     assert len((tmp_path / output).read_text().splitlines()) > 100
     assert (tmp_path / f"{output}.statement.json").exists()
+
+
+def test_no_two_files_of_tests_have_the_same_name():
+    """pytest imports them by their names, and would refuse the second one, and with it the whole run."""
+    files = [path for path in (ROOT / "tests").rglob("test_*.py") if "__pycache__" not in path.parts]
+    names = [path.name for path in files]
+    assert [str(path) for path in files if names.count(path.name) > 1] == []
