@@ -112,7 +112,6 @@ def anonymize(
         statement = statement_path(output)
     settings = given_settings(context)
     entry = find_method(method)
-    checked = check_method(entry, settings)
     if learn:
         refuse_learning(entry.name, private=entry.is_private)
     ledger = settings.get("ledger")
@@ -120,6 +119,7 @@ def anonymize(
     inputs += [settings.get("rules"), entry.given.get("rules")]
     refuse_standard_output(statement=statement, truth=truth)
     check_outputs([*inputs, sign], [output, statement, truth])
+    checked = check_method(entry, settings)
     if truth is not None:
         check_truth(entry, checked)
     key = None if sign is None else read_signing_key(sign)  # a wrong key ends the command before any work is done

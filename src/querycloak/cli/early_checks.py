@@ -25,6 +25,7 @@ __all__ = [
     "check_knowledge",
     "check_method",
     "check_names",
+    "check_release_there",
     "check_tasks_possible",
     "check_truth_given",
     "refuse_standard_output",
@@ -114,6 +115,15 @@ def release_statement(release: Path) -> StatementFile:
 
     with guarded(release), release.open("rb"):  # a missing table is told before its missing statement
         return read_statement_file(release)
+
+
+def check_release_there(release: Path) -> None:
+    """Refuse a release or a statement that is missing; whether they are in order is what `verify` finds out."""
+    from querycloak.logs.source import guarded
+    from querycloak.releases.statement_file import statement_content
+
+    with guarded(release), release.open("rb"):
+        statement_content(release)
 
 
 def check_names(catalog: Catalog[Check], names: Sequence[str] | None, file: StatementFile) -> list[str] | None:

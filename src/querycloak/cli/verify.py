@@ -51,7 +51,7 @@ def verify(
     said. Without a signature, digests find accidents; whoever can change both files can write a new pair.
     """
     from querycloak import api
-    from querycloak.cli.early_checks import release_statement
+    from querycloak.cli.early_checks import check_release_there
     from querycloak.cli.inputs import open_log
     from querycloak.cli.progress import ShownProgress
     from querycloak.errors import CheckFailedError, UserError
@@ -59,7 +59,7 @@ def verify(
 
     if truth is not None and log is None:
         raise UserError("--truth opens a commitment to the original log: give that too, with --log LOG.")
-    release_statement(release)
+    check_release_there(release)
     if public_key is not None:
         read_public_key(public_key)
     with ShownProgress(quiet=quiet) as progress:
