@@ -97,7 +97,8 @@ def test_columns_that_look_wrong_stop_the_reading(desk):
     project = confirmed(desk, "swapped.tsv")
     assert project.job.state == "failed"
     assert project.exposed is None
-    assert "--yes" in project.job.error
+    assert "if it is right, “go on although a column looks wrong”" in project.job.error
+    assert "--" not in project.job.error
     project = confirmed(desk, "swapped.tsv", assume_yes=True)
     assert project.job.state == "done"
 

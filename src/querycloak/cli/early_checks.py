@@ -6,7 +6,7 @@ A log may take minutes to read and hours to judge. What can be known first is sa
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from querycloak.errors import UserError
 
@@ -32,9 +32,6 @@ __all__ = [
     "release_statement",
     "split_names",
 ]
-
-OF_USERS: Final = frozenset({"suggestions", "profiles", "sessions"})
-"""Tasks that need rows with users."""
 
 
 def split_names(text: str | None) -> list[str] | None:
@@ -153,8 +150,10 @@ def check_truth_given(file: StatementFile, truth: Path | None, names: Sequence[s
 
 def check_tasks_possible(file: StatementFile, tasks: Sequence[str], truth: Path | None) -> None:
     """Refuse to judge a release by what its kind can never do."""
+    from querycloak.tasks.task import TASKS_OF_USERS
+
     for task in tasks:
-        if file.kind == "counts" and task in OF_USERS:
+        if file.kind == "counts" and task in TASKS_OF_USERS:
             raise UserError(
                 f"{file.statement.method} publishes counts without users, and {task} needs the rows of a user: leave "
                 f"{task} out of --for, or take a method that publishes logs."

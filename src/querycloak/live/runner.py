@@ -90,6 +90,7 @@ def run_stream(
         except BrokenPipeError:
             return None
         summary = sum_up(run, session.converter, session.random, session.seconds, finished=last.ended)
+        session.sync()
         session.sink.close()
         write_statement(run, session.converter, summary.statement, session.sink.digest())
         write_stats(run, summary)
@@ -278,6 +279,13 @@ class _Session:
         if self.truth is not None:
             self.truth.add(self.converter, out)
         self.progress.advance(len(out.user))
+
+    def sync(self) -> None:
+        """Put output and truth on disk: a run that is said to be finished must be."""
+        if self.checkpoint is not None:
+            self.sink.sync()
+            if self.truth is not None:
+                self.truth.sync()
 
     def written(self) -> None:
         """Wait until all that has left is written; what went wrong there is raised here."""

@@ -161,6 +161,10 @@ class Checkpoint:
         """Note that the run is finished, then remove what it would need to go on."""
         with self._replacing(FINISHED) as file:
             file.write(msgspec.json.encode(_Finished(__version__, run, read, written)))
+        self._clear()
+
+    def _clear(self) -> None:
+        """Remove what a run needs to go on: a run that is finished does not."""
         for name in (FILE, f"{FILE}.part", KEY, f"{KEY}.part"):
             (self.directory / name).unlink(missing_ok=True)
 
@@ -178,6 +182,7 @@ class Checkpoint:
         if source.stat().st_size != found.read:
             problem = f"the run is finished, and {source} has changed since: use another folder for what is new"
             raise InputError.at(self.directory, problem)
+        self._clear()  # killed before it had
         return True
 
     def load(self, run: dict[str, Any], source: Path) -> Saved | None:

@@ -22,6 +22,7 @@ from querycloak.studio.messages import (
     WasExposed,
 )
 from querycloak.studio.model import Exposed, Reading
+from querycloak.studio.roles import in_studio
 
 if TYPE_CHECKING:
     from querycloak.evaluation.assess import Assessor
@@ -111,6 +112,7 @@ class Bench:
         """Return the bench of a log; it is read where it is not the one that is there."""
         from querycloak import api
         from querycloak.logs.description import describe_log
+        from querycloak.logs.source import read_log
 
         path, options = _unchanged(log), read_options_of(reading)
         key = (log, repr(options))
@@ -118,7 +120,10 @@ class Bench:
             return self._bench
         self.forget()
         self._progress.start("reading the log")
-        found = api.read_log(path, options, progress=self._progress)
+        try:
+            found = read_log(path, options, progress=self._progress)
+        except UserError as error:
+            raise in_studio(error) from None
         _refuse_few(found)
         self._progress.note(describe_log(found, path.name, options.columns))
         for kind, count in found.problems.items():

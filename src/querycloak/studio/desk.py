@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from querycloak.evaluation.limits import Limits
     from querycloak.releases.statement import PrivacyStatement
+    from querycloak.releases.statement_file import StatementFile
     from querycloak.studio.messages import Result
     from querycloak.studio.model import JobKind, Rows
 
@@ -306,9 +307,12 @@ class Desk:
 
     def statement(self, run: StudioRun) -> PrivacyStatement:
         """Return the statement of the run's release."""
-        from querycloak.releases.statement_file import read_statement
+        return self._statement_file(run).statement
 
-        return read_statement(self._output(run, self._done(run).release + STATEMENT))
+    def _statement_file(self, run: StudioRun) -> StatementFile:
+        from querycloak.releases.statement_file import read_statement_file
+
+        return read_statement_file(self._output(run, self._done(run).release + STATEMENT))
 
     def archive(self, run: StudioRun) -> Path:
         """Return a zip of release, statement, check page and README.txt: never the truth, never the log."""
@@ -416,7 +420,9 @@ class Desk:
         if project.reading is None:
             raise UserError("The columns of the log are not confirmed.")
         path, _ = self._folders.find(project.file.name)
-        return self._recipe(run, project.reading, path, check.release, has_truth=check.has_truth)
+        recipe = self._recipe(run, project.reading, path, check.release, has_truth=check.has_truth)
+        recipe.kind = self._statement_file(run).kind
+        return recipe
 
     def _recipe(self, run: StudioRun, reading: Reading, log: Path, release: str, *, has_truth: bool) -> Recipe:
         return Recipe(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from querycloak.evaluation.limits import LIMITS
+from querycloak.tasks.task import TASKS_OF_USERS
 
 if TYPE_CHECKING:
     from querycloak.evaluation.limits import Limits
@@ -61,13 +62,14 @@ class Recipe:
         limits: Limits,
         release: str,
         has_truth: bool,
+        kind: str = "",
         directory: Path | None = None,
         resolver: Path | None = None,
     ) -> None:
         self.log, self.reading = log, reading
         self.method, self.settings = method, settings
         self.tasks, self.limits = tasks, limits
-        self.release, self.has_truth = release, has_truth
+        self.release, self.has_truth, self.kind = release, has_truth, kind
         self.knowledge = {n: p for n, p in (("directory", directory), ("resolver", resolver)) if p is not None}
 
     @property
@@ -81,11 +83,14 @@ def as_command(recipe: Recipe) -> str:
     truth = ["--truth", "truth.tsv"] if recipe.has_truth else []
     made = ["querycloak", *_anonymize(recipe), *truth]
     check = ["querycloak", "check", str(recipe.log), recipe.release, *truth, "-o", CHECK]
-    check += ["--for", ",".join(recipe.tasks)]
+    impossible = [task for task in recipe.tasks if recipe.kind == "counts" and task in TASKS_OF_USERS]
+    check += ["--for", ",".join(task for task in recipe.tasks if task not in impossible) or "popularity"]
     for name, value in recipe.changed_limits.items():
         check += _option(LIMIT_OPTIONS[name], value)
     check += [*_reading(recipe.reading), *_knowledge(recipe)]
     lines = [shlex.join(made), shlex.join(check)]
+    if impossible:
+        lines.insert(0, f"# Counts without users cannot do {', '.join(impossible)}, which `check` is not asked for.")
     if recipe.has_truth:
         lines.append("rm truth.tsv")
     if any("," in column or column != column.strip() for column in recipe.reading.columns.values()):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
-from querycloak.errors import ParameterError, UnknownNameError
+from querycloak.errors import ParameterError, UnknownNameError, UserError
 from querycloak.logs.columns import ROLES, guess
 from querycloak.logs.layout import JSON_FORMATS
 from querycloak.studio.model import Reading
@@ -14,9 +15,32 @@ if TYPE_CHECKING:
 
     from querycloak.studio.model import FoundColumn, Look
 
-__all__ = ["known_reading", "reading_of"]
+__all__ = ["in_studio", "known_reading", "reading_of"]
 
 NEEDED: Final = ("user", "query")
+_COLUMNS: Final = re.compile(r"--columns(?: (?:\w+=[^\s,;`'\"]+,?)+)?(?=[.;,\s]|$)")
+WORDS: Final = {
+    "go on with --yes": "“go on although a column looks wrong”",
+    "--yes": "“go on although a column looks wrong”",
+    "--on-error skip": "“leave out lines that cannot be read”",
+    "--no-header": "“no, it is data”",
+    "--header": "“yes, it is a header”",
+    "--encoding": "the encoding",
+    "--max-memory": "the memory of the command line (--max-memory)",
+}
+"""option of the command line → what the page has for it"""
+
+
+def in_studio(error: UserError) -> UserError:
+    """Return an error of reading that names what the page has, instead of options of the command line.
+
+    >>> print(in_studio(UserError("Say which with --columns user=NAME; or go on with --yes.")))
+    Say which with the roles of the columns; or “go on although a column looks wrong”.
+    """
+    text = _COLUMNS.sub("the roles of the columns", str(error))
+    for option, words in WORDS.items():
+        text = text.replace(option, words)
+    return type(error)(text)
 
 
 def known_reading(look: Look) -> Reading | None:

@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["LEAST", "MOST", "TASKS", "ScaledScore", "TaskScore", "impossible", "scaled"]
+__all__ = ["LEAST", "MOST", "TASKS", "TASKS_OF_USERS", "ScaledScore", "TaskScore", "impossible", "scaled"]
 
 TASKS: Final = ("suggestions", "popularity", "topics", "profiles", "sessions")
 """What a release may be wanted for."""
+TASKS_OF_USERS: Final = frozenset({"suggestions", "profiles", "sessions"})
+"""Those that need rows with users."""
 LEAST: Final = -1.0
 """A release that misleads more than a blind one is no worse than this."""
 MOST: Final = 1.2

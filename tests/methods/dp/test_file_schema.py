@@ -94,7 +94,7 @@ def test_other_methods_take_json_as_before(tmp_path) -> None:
 
 def test_a_key_that_no_record_has(tmp_path) -> None:
     """Keys are taken as they are named, so a misspelt one would leave nothing."""
-    with pytest.raises(InputError, match="no record has a value for usr and query; check the names in --columns"):
+    with pytest.raises(InputError, match="no record has a value for usr and query; check the names in columns"):
         read(tmp_path / "log.jsonl", CLICKS, user="usr", query="query")
 
 
