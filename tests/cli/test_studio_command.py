@@ -77,6 +77,7 @@ def test_it_serves_its_owner_until_a_signal_and_leaves_no_key_behind(tmp_path, n
             page = urllib.request.urlopen(address, timeout=20)  # follows the redirect, without keeping the cookie
         except urllib.error.HTTPError as refusal:
             page = refusal
+        page.close()
         assert page.code == 403
         deadline = time.monotonic() + 20
         while not seen.exists() and time.monotonic() < deadline:

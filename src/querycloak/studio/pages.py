@@ -141,12 +141,12 @@ def duration(seconds: float) -> str:
 
 
 def file_size(size: float) -> str:
-    """Write a size.
+    """Write a size, with the units of `--max-upload`: 1 MB is 1024 kB.
 
-    >>> file_size(999), file_size(2_345_678), file_size(500_000_000)
-    ('999 bytes', '2.35 MB', '500 MB')
+    >>> file_size(999), file_size(2_345_678), file_size(500 * 1024**2)
+    ('999 bytes', '2.24 MB', '500 MB')
     """
-    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+    for unit, name in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "kB")):
         if size >= unit:
             return f"{size / unit:.3g} {name}"
     return f"{size:.0f} bytes"

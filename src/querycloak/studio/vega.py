@@ -46,6 +46,9 @@ class VegaFile:
         self.start()
         if self._making is not None:
             await asyncio.shield(self._making)
+        if not self._path.exists():
+            self._making = None  # the next request tries again
+            raise UserError("The script that draws the frontier could not be made; the table below it says the same.")
         return self._path
 
     async def stop(self) -> None:
@@ -53,14 +56,10 @@ class VegaFile:
         if self._child is not None and self._child.returncode is None:
             self._child.kill()
             await self._child.wait()
-        if self._making is not None:
-            await asyncio.gather(self._making, return_exceptions=True)
 
     async def _make(self) -> None:
         self._child = await asyncio.create_subprocess_exec(sys.executable, "-m", __name__, str(self._path))
-        if await self._child.wait() != 0 or not self._path.exists():
-            self._making = None
-            raise UserError("The script that draws the frontier could not be made; the table below it says the same.")
+        await self._child.wait()
 
 
 if __name__ == "__main__":
