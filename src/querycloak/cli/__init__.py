@@ -6,15 +6,12 @@ import os
 import re
 import sys
 import warnings
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 __all__ = ["main", "run"]
-
-COMPLETE: Final = "_QUERYCLOAK_COMPLETE"
-"""Set by the shell where it asks for completions."""
 
 
 def run() -> None:
@@ -38,11 +35,10 @@ def main() -> None:
     import typer
 
     from querycloak.arrays.jit import expect_input
+    from querycloak.cli.completion import COMPLETE, load_lazily
     from querycloak.cli.output import expect_json
 
     if COMPLETE in os.environ:
-        from querycloak.cli.completion import load_lazily
-
         load_lazily()
     from querycloak.cli.app import app
     from querycloak.errors import CheckFailedError, UserError

@@ -5,15 +5,18 @@ A shell asks on every Tab, so nothing heavy is loaded here: a second of waiting 
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 __all__ = [
+    "COMPLETE",
     "attacks",
     "choices",
     "formats",
@@ -33,6 +36,14 @@ __all__ = [
 HEAVY: Final = ("numba", "polars", "scipy")
 Found = list[tuple[str, str]]
 """names, each with a line about it"""
+Completer = Callable[[str], Found]
+COMPLETE: Final = "_QUERYCLOAK_COMPLETE"
+"""Set by the shell where it asks for completions."""
+
+
+def _when_asked(function: Completer) -> Completer | None:
+    """Return a function while the shell asks, else nothing: Typer looks at each one at every start, 10 ms in all."""
+    return function if COMPLETE in os.environ else None
 
 
 def load_lazily() -> None:
@@ -59,20 +70,25 @@ class _Later(ModuleType):
         return getattr(import_module(self.__name__), name)
 
 
+@_when_asked
 def methods(incomplete: str) -> Found:
     """Return the methods of `anonymize`, and the presets of `policy`."""
     from querycloak.catalog import METHODS, STREAM_METHODS
 
     if incomplete.startswith("policy:"):
-        return [(f"policy:{name}", about) for name, about in presets(incomplete)]
+        return [(f"policy:{name}", about) for name, about in _presets()]
     return _named(METHODS | STREAM_METHODS)
 
 
+@_when_asked
 def several_methods(incomplete: str) -> Found:
     """Return the methods of `compare`, separated by commas."""
-    return _several(incomplete, [("all", "every method"), *methods("")])
+    from querycloak.catalog import METHODS, STREAM_METHODS
+
+    return _several(incomplete, [("all", "every method"), *_named(METHODS | STREAM_METHODS)])
 
 
+@_when_asked
 def private_methods(incomplete: str) -> Found:  # noqa: ARG001 - the shell's names
     """Return the differentially private methods."""
     from querycloak.catalog import METHODS
@@ -80,6 +96,7 @@ def private_methods(incomplete: str) -> Found:  # noqa: ARG001 - the shell's nam
     return [(name, m.summary) for name, m in METHODS.items() if "differential privacy" in m.guarantee]
 
 
+@_when_asked
 def stream_methods(incomplete: str) -> Found:  # noqa: ARG001
     """Return the methods of `stream`."""
     from querycloak.catalog import STREAM_METHODS
@@ -87,6 +104,7 @@ def stream_methods(incomplete: str) -> Found:  # noqa: ARG001
     return _named(STREAM_METHODS)
 
 
+@_when_asked
 def attacks(incomplete: str) -> Found:
     """Return the attacks, separated by commas."""
     from querycloak.catalog import ATTACKS
@@ -94,6 +112,7 @@ def attacks(incomplete: str) -> Found:
     return _several(incomplete, _named(ATTACKS))
 
 
+@_when_asked
 def measures(incomplete: str) -> Found:
     """Return the measures, separated by commas."""
     from querycloak.catalog import MEASURES
@@ -101,6 +120,7 @@ def measures(incomplete: str) -> Found:
     return _several(incomplete, _named(MEASURES))
 
 
+@_when_asked
 def tasks(incomplete: str) -> Found:
     """Return the tasks, separated by commas."""
     from querycloak.tasks.task import TASKS
@@ -108,6 +128,7 @@ def tasks(incomplete: str) -> Found:
     return _several(incomplete, [(name, "") for name in TASKS])
 
 
+@_when_asked
 def papers(incomplete: str) -> Found:  # noqa: ARG001
     """Return the papers."""
     from querycloak.evaluation.reproduce.papers import PAPERS
@@ -115,13 +136,13 @@ def papers(incomplete: str) -> Found:  # noqa: ARG001
     return [(name, "") for name in PAPERS]
 
 
+@_when_asked
 def presets(incomplete: str) -> Found:  # noqa: ARG001
     """Return the presets of rules."""
-    from querycloak.methods.policy.presets_list import PRESETS
-
-    return [(name, "") for name in PRESETS]
+    return _presets()
 
 
+@_when_asked
 def formats(incomplete: str) -> Found:  # noqa: ARG001
     """Return the formats of logs."""
     from querycloak.logs.read_options import FORMATS
@@ -129,24 +150,32 @@ def formats(incomplete: str) -> Found:  # noqa: ARG001
     return [(name, "") for name in FORMATS]
 
 
+@_when_asked
 def taxonomies(incomplete: str) -> Found:  # noqa: ARG001
     """Return the taxonomies that have a name; a file is completed by the shell."""
     return [("wordnet", "82,115 nouns"), ("topics", "327 topics of web search")]
 
 
+@_when_asked
 def mappings(incomplete: str) -> Found:  # noqa: ARG001
     """Return the ways of reading queries."""
     return [(name, "") for name in ("layers", "certain", "segments", "phrases")]
 
 
-def choices(names: Iterable[str]) -> Callable[[str], Found]:
+def choices(names: Iterable[str]) -> Completer | None:
     """Return what completes one of a few words."""
     found = [(name, "") for name in names]
 
     def complete(incomplete: str) -> Found:  # noqa: ARG001
         return found
 
-    return complete
+    return _when_asked(complete)
+
+
+def _presets() -> Found:
+    from querycloak.methods.policy.presets_list import PRESETS
+
+    return [(name, "") for name in PRESETS]
 
 
 def _named(catalog: Mapping[str, Any]) -> Found:

@@ -7,7 +7,6 @@ that a command writes to standard output is data, and does not pass here.
 from __future__ import annotations
 
 import sys
-import traceback
 from typing import TYPE_CHECKING
 
 import typer
@@ -47,4 +46,6 @@ def complain(message: str) -> None:
 
 def say_crash(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:
     """Print the traceback of a fault of ours, in place of `sys.excepthook`."""
+    import traceback  # 10 ms
+
     print(visible_lines("".join(traceback.format_exception(kind, error, at))), end="", file=sys.stderr)
