@@ -176,6 +176,7 @@ class _State:
         self.small = False
         self.lock = threading.Lock()
         self.tell: Callable[[], None] | None = None
+        self.listens = False
 
 
 _state: Final = _State()
@@ -186,8 +187,8 @@ def expect_input(size: int | None) -> None:
     _state.small = size is not None and size <= SMALL_INPUT
 
 
-def tell_compiling(tell: Callable[[], None]) -> None:
-    """Have `tell` called when a kernel is compiled for the first time rather than loaded from the cache."""
+def tell_compiling(tell: Callable[[], None] | None) -> None:
+    """Have `tell` called when a kernel is compiled rather than loaded from the cache, once; None = tell nobody."""
     _state.tell = tell
 
 
@@ -212,20 +213,17 @@ def _link(wanted: Kernel, *, compiled: bool) -> None:
 
 
 def _listen() -> None:
-    """Have Numba report its first real compilation; a kernel from the cache is silent."""
-    if _state.tell is None:
+    """Have Numba report its real compilations, of which the first is told; a kernel from the cache is silent."""
+    if _state.tell is None or _state.listens:
         return
     from numba.core import event
 
-    tell, _state.tell = _state.tell, None
+    _state.listens = True
 
     class Listener(event.Listener):
-        def __init__(self) -> None:
-            self.told = False
-
         def on_start(self, _event: object) -> None:
-            if not self.told:
-                self.told = True
+            tell, _state.tell = _state.tell, None  # whoever asked last, and once
+            if tell is not None:
                 tell()
 
         def on_end(self, _event: object) -> None:

@@ -34,6 +34,9 @@ class ShownProgress:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        from querycloak.arrays.jit import tell_compiling
+
+        tell_compiling(None)  # what compiles after this command is not its business
         if self._bars is not None:
             self._bars.stop()
 
