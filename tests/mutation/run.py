@@ -35,6 +35,7 @@ from mutation.warm_pytest import WarmPytest  # noqa: E402
 BROKEN = re.compile(
     r"^(?:\S+:\d+: )?(?:E +)?(NameError|ImportError|ModuleNotFoundError|SyntaxError|UnboundLocalError)", re.MULTILINE
 )
+SUMMARY = re.compile(r"\b\d+ (passed|failed|errors?)\b")
 LIMIT = 240
 """seconds for the tests of one fault"""
 _THREAD = threading.local()
@@ -99,6 +100,7 @@ def run_tests(tests: list[str], source: Path) -> tuple[int, str]:
     arguments = [
         *("-x", "-q", "--tb=line", "--no-header", "-p", "no:cacheprovider"),
         *("-p", "no:xdist", "-p", "no:anyio", "-o", "addopts=", "-o", f"pythonpath={source} {TESTS}"),
+        f"--basetemp={SCRATCH.name}/tmp-{threading.get_ident()}",  # pytest clears away folders that others still use
         *("--hypothesis-profile=faults", "-W", "ignore:overflow:RuntimeWarning"),
         *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
         *(str(TESTS / test) for test in tests),
@@ -126,6 +128,8 @@ def try_fault(fault: Fault) -> Outcome:
         _THREAD.folder = Path(tempfile.mkdtemp(prefix="fault-", dir=SCRATCH.name))
     copy_with(file, text, _THREAD.folder)
     code, output = run_tests(list(fault.tests), _THREAD.folder)
+    if code not in {0, 1} or SUMMARY.search(output) is None:  # pytest itself was cut off: nothing was found out
+        code, output = run_tests(list(fault.tests), _THREAD.folder)
     failed = code == 1 and re.search(r"\b\d+ failed\b", output) is not None
     caught = failed and not BROKEN.search(output)
     return Outcome(fault, caught, last_line(output), time.monotonic() - begun)

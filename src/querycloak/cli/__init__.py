@@ -105,7 +105,7 @@ def _crash(kind: type[BaseException], error: BaseException, at: TracebackType | 
 
 def _fail(message: str, code: int, kind: str) -> None:
     from querycloak.cli.output import error_text
-    from querycloak.cli.say import say_text
+    from querycloak.cli.say import say_error
 
-    say_text(error_text(message, code, kind), err=True)
+    say_error(error_text(message, code, kind))
     sys.exit(code)

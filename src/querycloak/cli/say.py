@@ -16,7 +16,7 @@ from querycloak.visible import visible, visible_json, visible_lines
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["complain", "say", "say_crash", "say_heading", "say_json", "say_text"]
+__all__ = ["complain", "say", "say_crash", "say_error", "say_heading", "say_json", "say_text"]
 
 
 def say(*lines: str, err: bool = False, nl: bool = True) -> None:
@@ -42,6 +42,11 @@ def say_json(text: str, *, err: bool = False) -> None:
 def complain(message: str) -> None:
     """Print an error or a warning to standard error: one line."""
     print(f"querycloak: {visible(message)}", file=sys.stderr)
+
+
+def say_error(text: str) -> None:
+    """Print the text of an error, a sentence or JSON, to standard error."""
+    print(visible_lines(text), file=sys.stderr)  # typer would take escape sequences away where nobody sees them
 
 
 def say_crash(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:
