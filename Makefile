@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Modules stay compiled between the hundreds of processes that tests start.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: install demo test test-fast mutation coverage coverage-kernels lint types contract check docs bench figures clean
 

@@ -78,7 +78,8 @@ def promised(release):
     return replace(release, statement=replace(release.statement, account=(line,)))
 
 
-@pytest.mark.parametrize(("people", "draws"), [(120, 20), pytest.param(2400, 20, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("people", "draws"), [(120, 20), (2400, 20)])
 def test_a_promise_of_differential_privacy_is_tried_in_many_draws(people, draws):
     log = nonsense_log(people, queries=4, shared=lambda u: f"{'tea ' * (u % 3)}word{u % 11}")
     bench = Workbench(log)

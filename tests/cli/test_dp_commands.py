@@ -127,6 +127,7 @@ def test_few_people_are_warned_of_before_a_log_is_invented(log, tmp_path):
         assert "24" not in json.loads((tmp_path / "r.tsv.statement.json").read_text())["statement"]["does_not_cover"]
 
 
+@pytest.mark.slow
 def test_an_invented_log_is_charged_verified_and_attacked_without_a_truth(log, ledger, tmp_path):
     paid = ("--ledger", ledger, "--ledger-log", "sample", "--epsilon", "2", "--delta", "1e-6")
     call("anonymize", log, "-o", tmp_path / "r.tsv", "-m", "synthetic-dp", *paid)

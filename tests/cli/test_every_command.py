@@ -111,6 +111,7 @@ def test_long_commands_print_one_document(made, tmp_path):
     assert keys_of("demo", "-o", tmp_path / "demo") == documented("demo")
 
 
+@pytest.mark.slow
 def test_where_the_table_is_on_standard_output_the_document_is_the_last_line_of_standard_error(made):
     plain = querycloak_process("anonymize", made / "log.tsv", "-o", "-", "-m", "sweep", "--seed", 1)
     done = querycloak_process("anonymize", made / "log.tsv", "-o", "-", "-m", "sweep", "--seed", 1, "--json")

@@ -40,6 +40,7 @@ def release(log, ledger, method="frequent-queries", epsilon=1.0, *more):
     return done
 
 
+@pytest.mark.slow
 def test_all_methods_spend_in_one_ledger(log, tmp_path):
     ledger = made(tmp_path)
     release(log, ledger)

@@ -42,6 +42,7 @@ def test_the_statement_says_which_mapping_and_that_it_is_public(tmp_path):
     assert (said["mapping"], said["mapping_learned"]) == ("phrases", False)
 
 
+@pytest.mark.slow
 def test_measures_read_as_the_release_was_made(tmp_path):
     """Without the option the mapping of the statement is taken; it changes what is measured."""
     texts = ["cheap hotels san francisco airport", "water sports shop london", "tea cups and coffee pots"]

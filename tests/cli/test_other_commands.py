@@ -96,6 +96,7 @@ def test_compare_says_whose_option_a_stray_one_is(tmp_path):
     refused(querycloak(*words, "--nonsense", "3"), "There is no option of compare '--nonsense'")
 
 
+@pytest.mark.slow
 def test_generate_writes_log_directory_and_truth(tmp_path):
     words = ["generate", "--users", 20, "--queries", 300, "--seed", 4, "--truth"]
     for name in ["a", "b"]:
