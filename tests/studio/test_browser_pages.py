@@ -199,3 +199,21 @@ def test_an_upload_above_the_limit_shows_a_page(browser, tmp_path):
             assert page.locator("[role=alert]:visible").count() == 1
             context.close()
     assert desk.uploads == {}
+
+
+def test_the_chart_comes_as_soon_as_vega_is_there(browser, keys, tmp_path):
+    """A page that is opened before the script was made asks again, and no request waits."""
+    import time
+
+    with served(keys.desk, vega=tmp_path) as fresh:
+        context = browser.new_context()
+        page = watch(context.new_page())
+        page.goto(fresh.address)
+        began = time.monotonic()
+        page.goto(f"http://127.0.0.1:{fresh.port}{fresh.room}/logs/p0/results", wait_until="domcontentloaded")
+        page.locator("#chart svg").wait_for(timeout=120_000)
+        assert sum("/static/vega.js" in url for url in page.asked) > 1, (
+            f"it was there within {time.monotonic() - began:.1f} s"
+        )
+        assert page.said == []
+        context.close()

@@ -74,7 +74,9 @@ def _static(request: Request) -> Response:
 
 
 async def _vega(request: Request) -> Response:
-    path = await studio_of(request).vega.path()
+    path = studio_of(request).vega.path()
+    if path is None:
+        return Response(media_type="text/javascript")  # `frontier.js` asks again
     return FileResponse(path, media_type="text/javascript", headers={"Cache-Control": "private, max-age=86400"})
 
 

@@ -1,7 +1,8 @@
 """Vega for the frontier, from the copy inside `vl-convert`: nothing is fetched, and nothing of it is in our package.
 
 To put it together takes about two seconds, during which Python does nothing else. So a child process does it, once for
-each version, and leaves a file in the work folder.
+each version, and leaves a file in the work folder. A page that asks for it before that gets an empty script at once
+and asks again.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ import asyncio
 import sys
 from importlib.metadata import version
 from pathlib import Path
-
-from querycloak.errors import UserError
 
 __all__ = ["VegaFile", "write_bundle"]
 
@@ -41,15 +40,14 @@ class VegaFile:
         if self._making is None and not self._path.exists():
             self._making = asyncio.create_task(self._make())
 
-    async def path(self) -> Path:
-        """Return where it is, as soon as it is whole."""
+    def path(self) -> Path | None:
+        """Return where it is; None while it is being made, which begins again where it failed."""
+        if self._path.exists():
+            return self._path
+        if self._making is not None and self._making.done():
+            self._making = None
         self.start()
-        if self._making is not None:
-            await asyncio.shield(self._making)
-        if not self._path.exists():
-            self._making = None  # the next request tries again
-            raise UserError("The script that draws the frontier could not be made; the table below it says the same.")
-        return self._path
+        return None
 
     async def stop(self) -> None:
         """End the child that makes it, if it is still at work."""

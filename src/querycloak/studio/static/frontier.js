@@ -136,10 +136,25 @@ async function draw() {
   holder.setAttribute("aria-label", `Risk against usefulness for ${task.title}: ${points.length} runs, ${points.filter((p) => p.risk <= 1 && !p.nothing).length} of them within the limits of all attacks. The table has the same figures.`);
 }
 
+// Vega is put together when the studio starts for the first time: until then its script is empty.
+let asking = false;
+function askAgain() {
+  if (asking) return;
+  asking = true;
+  setTimeout(() => {
+    const script = document.createElement("script");
+    script.src = document.querySelector("script[src*='/static/vega.js']").src.split("?")[0] + `?${Date.now()}`;
+    script.addEventListener("load", () => { asking = false; show(); });
+    script.addEventListener("error", () => { asking = false; });
+    document.head.append(script);
+  }, 1000);
+}
+
 function show() {
   data = JSON.parse(document.getElementById("frontier-data").textContent);
   section.hidden = !(data.points.length && data.tasks.length);
-  if (section.hidden || typeof vegaEmbed === "undefined") { section.hidden = true; return; }
+  if (section.hidden) return;
+  if (typeof vegaEmbed === "undefined") { section.hidden = true; askAgain(); return; }
   const select = document.getElementById("task");
   const before = select.value;
   select.replaceChildren(...data.tasks.map((t) => new Option(t.title, t.name)));
