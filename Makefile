@@ -50,7 +50,7 @@ lint: install
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/hadolint Dockerfile
-	$(BIN)/yamllint --strict compose.yaml CITATION.cff
+	$(BIN)/yamllint --strict compose.yaml CITATION.cff deploy
 
 types: install
 	$(BIN)/mypy

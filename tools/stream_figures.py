@@ -5,18 +5,24 @@ measured: `grid` for every k and depth; `hold` for every depth at k = 3, with re
 small that a category has as many records as one of AOL's; `edges` is the distance in edges per query, next to both of
 its denominators, and the delay, at k = 3 over both trees, without attacks; `trees` is for a log without categories,
 whose queries are mapped to WordNet or to the topics: how they are shared between top-level categories, and what leaves;
-`timing` is the attacker who watches when ids leave, next to the others, with the paper's settings and with the
-defaults, on a log of 2,000 users who repeat themselves.
+`attackers` is every method with the paper's settings and with the defaults, under every attacker, on a log of 2,000
+users who repeat themselves, and `again` the same on logs of other seeds;
+`busiest` is whom timing finds there; `defences` is `self-adjusting` with epochs,
+other ids, coarser times, records held back and a longest delay; `nearest` is that method against `self-adjusting` at
+equal mean delay, and `inside` both under an attacker who sees what waits.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from querycloak.attacks.stream_pool import inside_guess
+from querycloak.attacks.stream_timing import stream_timing
 from querycloak.evaluation.workbench import Workbench
 from querycloak.generator.generated_log import generate
 from querycloak.generator.settings import Generate
@@ -25,9 +31,12 @@ from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.measures.against_bound import against_bound
 from querycloak.measures.category_emd import PAPER_LARGEST
 from querycloak.measures.stream_flow import LOWER
+from querycloak.methods.stream.engine import make_engine
+from querycloak.methods.stream.engine_state import to_state
 from querycloak.randomness import Randomness
 
 if TYPE_CHECKING:
+    from querycloak.attacks.result import AttackResult
     from querycloak.logs.query_log import QueryLog
 
 KS = (3, 10, 30, 100, 200)
@@ -155,34 +164,194 @@ def trees(records: int) -> None:
             print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def timing(records: int) -> None:
-    """Print a line per k, as in the paper and by default: what the attackers get right, and what it costs."""
-    bench = Workbench(directory_log(records, users=2000))
-    head = "texts | k | 1/k | timing | its surest fifth | of records | simple | full | activity | EMD share | left"
-    print(f"| {head} | delay p50 | p99 | longest |\n" + "|---" * 14 + "|", flush=True)
-    for as_in_paper in (True, False):
-        for k in (3, 10, 30):
-            release = bench.anonymize("self-adjusting", seed=1, as_in_paper=as_in_paper, k=k)
-            watched, *linked = bench.attack(release, ["stream-timing", "stream-linkage"], seed=2)[::-1]
-            moved = {s.measure: s.value for s in bench.measure(release, ["category-emd"])}
-            flow = release.statement.figures
-            cells = [
-                "as they are" if as_in_paper else "what k share",
-                str(k),
-                f"{1 / k:.1%}",
-                f"{watched.rate:.1%} ≤ {watched.high:.1%}",
-                f"{watched.details['the surest fifth']:.1%}",
-                f"{watched.details['records with a text published often']:.0%}",
-                *(f"{attack.rate:.1%} ≤ {attack.high:.1%}" for attack in linked[::-1]),
-                f"{moved['category EMD, share of the largest']:.1%}",
-                f"{len(release.log) / len(bench.log):.1%}",
-                *(f"{flow[name]:,.0f}" for name in ("delay p50", "delay p99", "longest delay")),
-            ]
-            print(f"| {' | '.join(cells)} |", flush=True)
+ATTACKED = "k | 1/k | timing | of records | pool | simple | full | activity | EMD share | left"
+WAITED = "mean delay | p50 | p90 | p99 | longest"
+COLUMNS = 15
+METHODS = ("self-adjusting", "nearest", "fixed-depth", "flat")
+ANONYMITY = (3, 10, 30)
+NO_LIMIT = 1_000_000
 
+
+@cache
+def repeating(records: int, seed: int) -> Workbench:
+    """Return a log of 2,000 users who repeat themselves."""
+    return Workbench(directory_log(records, seed=seed, users=2000))
+
+
+def rate(attack: AttackResult) -> str:
+    """Return a rate with the upper end of its interval, in bold where that is above 1/k."""
+    text = f"{attack.rate:.1%} ≤ {attack.high:.1%}"
+    return f"**{text}**" if attack.high > attack.details["1/k"] else text
+
+
+def attacked(bench: Workbench, method: str, k: int, **settings: Any) -> str:
+    """Make a release, attack and measure it; return its cells."""
+    release = bench.anonymize(method, seed=1, k=k, **settings)
+    found = {
+        a.attack.rpartition(" ")[2]: a
+        for a in bench.attack(release, ["stream-timing", "stream-pool", "stream-linkage"], seed=2)
+    }
+    moved = {s.measure: s.value for s in bench.measure(release, ["category-emd"])}
+    flow = release.statement.figures
+    cells = [
+        str(k),
+        f"{1 / k:.1%}",
+        rate(found["stream-timing"]),
+        f"{found['stream-timing'].details['records with a text published often']:.0%}",
+        *(rate(found[name]) for name in ("stream-pool", "simple", "full", "activity")),
+        f"{moved['category EMD, share of the largest']:.1%}",
+        f"{len(release.log) / len(bench.log):.1%}",
+        *(f"{flow[n]:,.0f}" for n in ("mean delay", "delay p50", "delay p90", "delay p99", "longest delay")),
+    ]
+    return " | ".join(cells)
+
+
+def attackers(records: int, seed: int = 1, methods: tuple[str, ...] = METHODS) -> None:
+    """Print a line per method, settings and k: what the attackers get right, and what it costs."""
+    bench = repeating(records, seed)
+    most = np.bincount(bench.log.user).max() / len(bench.log)
+    print(f"seed {seed}: the most active user asks {most:.1%} of all")
+    print(f"| method | settings | {ATTACKED} | {WAITED} |\n" + "|---" * (COLUMNS + 2) + "|", flush=True)
+    for method in methods:
+        for as_in_paper in (True, False):
+            for k in ANONYMITY:
+                said = "`--as-in-paper`" if as_in_paper else "default"
+                print(f"| {method} | {said} | {attacked(bench, method, k, as_in_paper=as_in_paper)} |", flush=True)
+
+
+def again(records: int) -> None:
+    """Print the same for logs of other seeds, on which no constant of an attacker was chosen."""
+    for seed in (2, 3):
+        attackers(records, seed, METHODS[:2])
+
+
+def busiest(records: int) -> None:
+    """Print how often timing is right about the user who asks most, and about all others, with the defaults."""
+    print(
+        "| seed | its share of all records | k | 1/k | timing | this user | all others |\n" + "|---" * 7 + "|",
+        flush=True,
+    )
+    for seed in (1, 2, 3):
+        bench = repeating(records, seed)
+        share = np.bincount(bench.log.user).max() / len(bench.log)
+        for k in ANONYMITY:
+            found = stream_timing(
+                bench.log, bench.anonymize("self-adjusting", seed=1, k=k, depth=5), Randomness(seed=1)
+            )
+            rates = (found.rate, found.details["the user with the most records"], found.details["all other users"])
+            cells = [f"{share:.1%}", str(k), *(f"{rate:.1%}" for rate in (1 / k, *rates))]
+            print(f"| {seed} | {' | '.join(cells)} |", flush=True)
+
+
+DEFENCES: dict[str, dict[str, Any]] = {
+    "none": {},
+    "--epoch 1000": {"epoch": "1000"},
+    "--epoch 10000": {"epoch": "10000"},
+    "--epoch 1000 --ids epoch": {"epoch": "1000", "ids": "epoch"},
+    "--ids day": {"ids": "day"},
+    "--time-grain day": {"time_grain": "day"},
+    "--hold 300": {"hold": 300},
+    "--hold 1000": {"hold": 1000},
+    "--max-delay 10000": {"max_delay": 10_000},
+    "--max-delay 3000": {"max_delay": 3_000},
+}
+
+
+def defences(records: int) -> None:
+    """Print a line per defence and k, with the texts of the paper, which leave the attackers most, and by default."""
+    bench = repeating(records, 1)
+    print(f"| texts | defence | {ATTACKED} | {WAITED} |\n" + "|---" * (COLUMNS + 2) + "|", flush=True)
+    for as_in_paper in (True, False):
+        for name, settings in DEFENCES.items():
+            for k in ANONYMITY:
+                texts = "as they are" if as_in_paper else "what k share"
+                line = attacked(bench, "self-adjusting", k, as_in_paper=as_in_paper, **settings)
+                print(f"| {texts} | `{name}` | {line} |", flush=True)
+
+
+def coded(bench: Workbench, engine: Any) -> tuple[Any, Any]:
+    """Return the users and nodes of a log, as codes of an engine."""
+    return bench.log.user, bench.paths("/").nodes(engine.tree)
+
+
+def mean_delay(bench: Workbench, method: str, k: int, **settings: Any) -> float:
+    """Return the mean delay of a method, whatever the texts."""
+    engine = make_engine(method, k, 5, random=Randomness(seed=1), **settings)
+    return float(engine.push_codes(*coded(bench, engine)).delay.mean())
+
+
+def as_long(bench: Workbench, method: str, k: int, name: str, wanted: float, **settings: int) -> int:
+    """Return the smallest `hold` or `pool` whose mean delay is no less than that wanted; the delay grows with it."""
+    low, high = -1, 20_000
+    while high - low > 1:
+        middle = (low + high) // 2
+        if mean_delay(bench, method, k, **{name: middle}, **settings) < wanted:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def nearest(records: int) -> None:
+    """Print both methods at equal mean delay: with a longest delay of 5,000 records, and without one."""
+    bench = repeating(records, 1)
+    print(f"| method | {ATTACKED} | {WAITED} |\n" + "|---" * (COLUMNS + 1) + "|", flush=True)
+    for longest in (5_000, NO_LIMIT):
+        for k in ANONYMITY:
+            limit = {"max_delay": longest}
+            pool = 300
+            if longest == NO_LIMIT:  # as much as `self-adjusting` waits of itself
+                usual = mean_delay(bench, "self-adjusting", k, **limit)
+                pool = as_long(bench, "nearest", k, "pool", usual, **limit)
+            wanted = mean_delay(bench, "nearest", k, pool=pool, **limit)
+            hold = as_long(bench, "self-adjusting", k, "hold", wanted, **limit) if longest != NO_LIMIT else 0
+            for method, given in (("nearest", {"pool": pool}), ("self-adjusting", {"hold": hold})):
+                ((name, size),) = given.items()
+                line = attacked(bench, method, k, **given, **limit)
+                print(f"| `{method} --{name} {size} --max-delay {longest}` | {line} |", flush=True)
+
+
+STRETCH, SAMPLES = 1_000, 5
+"""Between two looks into memory so many records pass; then so many enter one by one."""
+
+
+def inside(records: int) -> None:
+    """Print how often the nearest waiting id is the asker's: for who sees what waits when a record leaves."""
+    bench = repeating(records, 1)
+    print("| method | k | 1/k | right | looks |\n" + "|---" * 5 + "|", flush=True)
+    for method, given in (("self-adjusting", {}), ("nearest", {"pool": 300, "max_delay": 5000})):
+        for k in ANONYMITY:
+            right, looks = look_inside(bench, method, k, **given)
+            print(f"| {method} | {k} | {1 / k:.1%} | {right / looks:.1%} | {looks:,} |", flush=True)
+
+
+def look_inside(bench: Workbench, method: str, k: int, **settings: Any) -> tuple[int, int]:
+    """Return for how many records that left the guess was right, and how many left."""
+    engine = make_engine(method, k, 5, random=Randomness(seed=1), **settings)
+    user, node = coded(bench, engine)
+    chains, random = engine.tree.chains()[0], Randomness(seed=2)
+    right = looks = 0
+    for begin in range(0, len(user) - STRETCH, STRETCH):
+        engine.push_codes(user[begin : begin + STRETCH - SAMPLES], node[begin : begin + STRETCH - SAMPLES])
+        for i in range(begin + STRETCH - SAMPLES, begin + STRETCH):
+            arrays, _ = to_state(engine)
+            where = arrays.get("token_node")
+            if where is None:
+                where = np.repeat(np.arange(len(arrays["sizes"])), arrays["sizes"])
+            where, who = np.append(where, node[i]), np.append(arrays["holder"], user[i])
+            out = engine.push_codes(user[i : i + 1], node[i : i + 1])
+            for record, published in zip(out.record[:1].tolist(), out.user[:1].tolist(), strict=True):
+                guess = inside_guess(where, who, chains, int(node[record]), published, random)
+                right += guess == int(user[record])
+                looks += 1
+    return right, looks
+
+
+TABLES = {"grid": grid, "hold": hold, "edges": edges, "trees": trees, "attackers": attackers, "again": again}
+TABLES |= {"busiest": busiest, "defences": defences, "nearest": nearest, "inside": inside}
 
 if __name__ == "__main__":
-    chosen = [word for word in sys.argv[1:] if not word.isdigit()] or ["grid", "hold", "edges", "trees", "timing"]
+    chosen = [word for word in sys.argv[1:] if not word.isdigit()] or list(TABLES)
     size = next((int(word) for word in sys.argv[1:] if word.isdigit()), 300_000)
     for name in chosen:
-        {"grid": grid, "hold": hold, "edges": edges, "trees": trees, "timing": timing}[name](size)
+        TABLES[name](size)

@@ -53,7 +53,8 @@ class Workers:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
-                    env={**os.environ, "PYTHONPATH": paths},
+                    # What lies in the current folder is never imported for one of our modules.
+                    env={**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"},
                 )
                 self._all.append(worker)
                 self._idle.put(worker)

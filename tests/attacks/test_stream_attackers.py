@@ -19,7 +19,7 @@ def test_the_full_attacker_is_the_anonymizer_fed_with_what_it_published(depth, h
     paths = [("a", "x", "p"), ("a", "x", "q"), ("a", "y"), ("b",)]
     user = rng.integers(0, 30, 600).astype(np.int32)
     code = rng.integers(0, len(paths), 600).astype(np.int32)
-    guess = full_linkage(user, RowPaths(code, paths), 3, depth, Randomness(seed=7), make_engine, hold)
+    guess = full_linkage(user, RowPaths(code, paths), 3, depth, Randomness(seed=7), make_engine, hold=hold)
     machine = SelfAdjusting(3, depth, hold=hold, random=Randomness(seed=7))
     expected = np.full(600, -1, dtype=np.int32)
     for i in range(600):

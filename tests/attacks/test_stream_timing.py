@@ -13,7 +13,8 @@ from reference.stream_timing import best_id
 
 import querycloak as qc
 from querycloak.attacks._stream_timing_kernels import name_askers
-from querycloak.attacks.stream_timing import APART, SAME, TRUST, rows_when_asked, waiting_chances
+from querycloak.attacks.stream_epochs import rows_when_asked
+from querycloak.attacks.stream_timing import APART, SAME, TRUST, waiting_chances
 from querycloak.evaluation.workbench import Workbench
 from querycloak.logs.query_log import MISSING_TIME, QueryLog
 
@@ -63,6 +64,9 @@ def test_repeated_texts_point_at_their_asker_as_in_the_paper(k):
     found = rate(log, release)
     assert found.low > 1 / k
     assert found.details["the surest fifth"] > found.rate
+    split = [found.details[name] for name in ("the user with the most records", "all other users")]
+    assert min(split) <= found.rate <= max(split)
+    assert min(split) < max(split)
     assert found.details["records with a text published often"] > 0.9
     # Ids that say nothing: the same rows under ids drawn from all. A rate near 1/40; 3 points are 6 deviations.
     others = np.random.default_rng(1).permutation(len(release.log.users))[release.log.user].astype(np.int32)

@@ -33,6 +33,7 @@ def attack(made, *words):
     )
 
 
+@pytest.mark.slow
 def test_other_releases_are_intersected(made):
     done = attack(made, "--also", made / "b.tsv", "--also-truth", made / "b.truth")
     assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@ QUICK = ("--runs", "100", "--seed", "1")
 METHODS = ["semantic-dp", "histogram-dp", "frequent-queries"]
 
 
+@pytest.mark.slow
 def test_a_table():
     done = querycloak("audit", "semantic-dp", "--epsilon", "1", *QUICK, "--pairs", "length, no concept")
     assert done.returncode == 0, done.stderr
@@ -24,6 +25,7 @@ def test_a_table():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_json_is_stable_and_options_may_come_first():
     done = querycloak("audit", "--epsilon", "1", "--pairs", "length", *QUICK, "--json", "--quiet", "histogram-dp")
     assert done.returncode == 0, done.stderr

@@ -30,6 +30,7 @@ def check(folder, name, *words):
     return querycloak("check", folder / "log.tsv", folder / f"{name}.tsv", *truth, *words)
 
 
+@pytest.mark.slow
 def test_texts_of_single_people_are_not_released(made, tmp_path):
     done = check(made, "groups", "-o", tmp_path / "page.html")
     assert done.returncode == 1, done.stdout + done.stderr

@@ -74,6 +74,7 @@ def documented(command):
     return [word.strip().strip("`") for word in cell.split(",")]
 
 
+@pytest.mark.slow
 def test_small_commands_print_one_document(made, tmp_path):
     ledger = tmp_path / "budget.db"
     runs = {

@@ -202,14 +202,14 @@ def test_a_dash_is_standard_input_and_output(log):
 
 
 def test_verify_looks_at_the_ids(log, tmp_path):
-    for ids in ("new", "original"):
+    for ids in ("run", "original"):
         out = tmp_path / f"{ids}.tsv"
         assert querycloak("stream", "-i", log, "-o", out, "--ids", ids).returncode == 0
-    done = querycloak("verify", tmp_path / "new.tsv", "--log", log)
+    done = querycloak("verify", tmp_path / "run.tsv", "--log", log)
     assert done.returncode == 0, done.stdout
     assert "no id of the log is published" in done.stdout
     assert "stated number of users" in done.stdout
-    path = tmp_path / "new.tsv"
+    path = tmp_path / "run.tsv"
     data = path.read_bytes()
     first = data.splitlines()[1].split(b"\t")[0]
     path.write_bytes(data.replace(first, b"1000"))
@@ -268,7 +268,7 @@ def test_mistakes(log, tmp_path):
     beside.write_bytes(before)
     refused(querycloak("stream", "-i", beside, "-o", tmp_path / "out.tsv"), "is also the input")
     assert log.read_bytes() == beside.read_bytes() == before
-    refused(querycloak("stream", "-i", log, "--checkpoint", tmp_path / "c"), "--output")
+    refused(querycloak("stream", "-i", log, "--checkpoint", tmp_path / "c"), "--to")
     for option in ("--k", "--hold", "--min-query-users"):
         refused(querycloak("stream", "-i", log, "-o", out, option, 10**20), "and < 2,147,483,648")
     refused(querycloak("stream", "-i", log, "-o", out, "--separator", ""), "at least one character")

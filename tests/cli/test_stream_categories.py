@@ -57,6 +57,7 @@ def test_live_and_in_memory_the_same_queries_leave(log, as_in_paper):
     ]
 
 
+@pytest.mark.slow
 def test_who_is_famous_does_not_depend_on_the_categories(log, tmp_path):
     """Robert Koch is in WordNet, and neither in the topics nor in this file; nobody else of his name is published."""
     (tmp_path / "own.txt").write_text("Top/Pets/Poodle\nTop/Pets/Beagle\nTop/Karen Hartwell\n", encoding="utf-8")

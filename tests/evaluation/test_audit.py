@@ -157,6 +157,7 @@ def test_other_mistakes_are_refused():
             audit("histogram-dp", runs=runs)
 
 
+@pytest.mark.slow
 def test_the_same_seed_finds_the_same_and_no_two_runs_share_one():
     one, two = (audit("semantic-dp", runs=100, seed=4, pairs=["length"]) for _ in range(2))
     assert one == two
@@ -166,6 +167,7 @@ def test_the_same_seed_finds_the_same_and_no_two_runs_share_one():
     assert len(set(seeds)) == 1000
 
 
+@pytest.mark.slow
 def test_no_run_is_used_twice(monkeypatch):
     """Every run of an audit has a seed of its own: none that an event was chosen on is counted for its bound."""
     right, seeds = audit_runs.Workbench.anonymize, []
@@ -180,6 +182,7 @@ def test_no_run_is_used_twice(monkeypatch):
     assert len(set(seeds)) == len(seeds)
 
 
+@pytest.mark.slow
 def test_the_error_is_divided_among_the_bounds(monkeypatch):
     """Bounds are wrong together with a probability of 0.1 % at most: three bounds have a third of it each."""
     right, errors = audit_runs.lower_bound, []
@@ -208,6 +211,7 @@ def test_a_log_that_is_refused_on_one_side_is_told_apart(monkeypatch):
     assert "refused with UserError" in found.pairs[0].event
 
 
+@pytest.mark.slow
 def test_one_bound_above_its_claim_is_enough():
     found = audit("semantic-dp", runs=100, seed=4, pairs=["length", "no concept"])
     assert found.passed

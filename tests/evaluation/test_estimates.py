@@ -83,6 +83,7 @@ def test_words(seconds, words):
     assert in_words(seconds) == words
 
 
+@pytest.mark.slow
 def test_a_comparison_says_how_long_it_takes_and_how_long_is_left():
     log = qc.generate(users=20, queries=300, seed=1).log
     told = Notes()
@@ -100,6 +101,7 @@ def test_runs_of_a_comparison_are_added_up():
     assert one > 0
 
 
+@pytest.mark.slow
 def test_an_audit_says_how_many_runs_there_will_be():
     told = Notes()
     found = audit("histogram-dp", runs=100, seed=1, pairs=["length"], progress=told)

@@ -38,7 +38,7 @@ def test_all_four_conditions(bench, monkeypatch):
 def test_a_release_made_with_a_seed_is_never_released(bench, monkeypatch):
     check = judged(bench, monkeypatch, run(), seed=1)
     assert (check.verdict, check.exit_code) == ("DO NOT RELEASE", 1)
-    assert check.changes[0] == "make it again without --seed"
+    assert check.changes[0] == "make it again without a seed"
 
 
 def test_files_that_do_not_keep_the_statement(bench, monkeypatch):

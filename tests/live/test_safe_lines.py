@@ -26,7 +26,7 @@ queries = texts.filter(lambda text: text.strip(" \t"))
 rows = st.tuples(st.integers(0, 9).map(lambda n: f"@u{n}"), queries, texts, texts)
 
 
-def stream(rows, folder, *, safe=True, quoting=csv.QUOTE_MINIMAL, end="\n", ids="new"):
+def stream(rows, folder, *, safe=True, quoting=csv.QUOTE_MINIMAL, end="\n", ids="run"):
     source = io.StringIO(newline="")
     writer = csv.writer(source, quoting=quoting, lineterminator=end)
     writer.writerow(["=shop", "user", "query", "time", "category"])
@@ -47,8 +47,9 @@ def table(path):
     st.lists(rows, min_size=6, max_size=30),
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     st.sampled_from(["\n", "\r\n"]),
-    st.sampled_from(["new", "original"]),
+    st.sampled_from(["run", "original"]),
 )
+@pytest.mark.slow
 def test_lines_are_those_of_the_plain_stream_with_apostrophes(rows, quoting, end, ids):
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         _, plain = stream(rows, Path(one), safe=False, quoting=quoting, end=end, ids=ids)

@@ -280,3 +280,40 @@ def test_what_is_no_stream_is_refused(sample, part):
 
     with pytest.raises(InputError, match=part):
         begin()
+
+
+def split(kernel, data, table, longest, *more):
+    """What a kernel finds in some bytes: how many rows, the rows, spans and ways, and where the rest begins."""
+    n = data.count(b"\n") + 2
+    found = kernels.Records(np.zeros((n, 4), np.int32), np.zeros((n, 6), np.int32), np.zeros((n, 3), np.uint8))
+    rows = kernel(np.frombuffer(data, dtype=np.uint8), table, longest, *more, found)
+    return rows, *(part[:rows].tolist() for part in found), int(found.rows[rows, kernels.BEGIN])
+
+
+@given(
+    st.lists(st.sampled_from([b"a", b" ", b"\t", b",", b"\n", b"\r", b"\r\n", b"\0", b"word", b"user,q,c", b"x" * 70])),
+    st.sampled_from(b"\t,"),
+    st.booleans(),
+    st.integers(0, 80),
+    st.sampled_from([b"", b"user,q,c", b"a\ta\ta"]),
+)
+def test_lines_without_quotes_are_split_alike_byte_by_byte_and_64_at_a_time(parts, separator, quotes, longest, header):
+    data = b"".join(parts)
+    column = np.array([0, 1, 2], dtype=np.int32)
+    table = kernels.Table(column, np.frombuffer(header, dtype=np.uint8), separator, quotes, True)
+    by_byte = split(kernels.split_table, data, table, longest, False)
+    assert split(kernels.split_plain, data, table, longest) == by_byte
+
+
+@given(st.binary(max_size=300))
+def test_line_ends_are_counted(data):
+    assert kernels.count_lines(np.frombuffer(data, dtype=np.uint8)) == data.count(b"\n")
+
+
+@given(st.lists(st.binary(min_size=1, max_size=20), unique=True, max_size=30), st.integers(0, 30))
+def test_texts_from_a_code_on(texts, first):
+    codes = ByteCodes()
+    for text in texts:
+        codes.add(text)
+    first = min(first, len(texts))
+    assert codes.texts_from(first) == texts[first:]

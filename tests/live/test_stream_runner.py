@@ -320,7 +320,7 @@ def test_a_write_that_fails_is_told_also_where_the_next_batch_is_bad(tmp_path, m
         time.sleep(0.2)
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("querycloak.live.pipes.Sink._put", fail)
+    monkeypatch.setattr("querycloak.live.pipes.FileSink._put", fail)
     with pytest.raises(OutputError, match="release: cannot be written"):
         go(tmp_path, data)
 
@@ -367,7 +367,7 @@ def test_an_output_that_cannot_be_written(tmp_path):
 
 
 def test_a_checkpoint_needs_files(tmp_path):
-    with pytest.raises(ParameterError, match="--input"):
+    with pytest.raises(ParameterError, match="--from"):
         run_stream(Run("self-adjusting", StreamSettings(), None, tmp_path / "x", checkpoint=tmp_path / "c"))
 
 

@@ -75,6 +75,7 @@ def test_a_table_is_the_log_of_the_same_table_in_a_file(tmp_path, frame, library
 
 @QUICK
 @given(tables(), st.sampled_from(["polars", "pandas", "arrow"]))
+@pytest.mark.slow
 def test_a_table_gives_the_release_of_the_same_table_in_a_file(tmp_path, frame, library):
     assume(has_rows(frame))
     frame.write_parquet(tmp_path / "log.parquet")

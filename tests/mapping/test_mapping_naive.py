@@ -54,6 +54,7 @@ def pair(request) -> tuple[Mapper, NaiveMapper]:
 
 @settings(max_examples=300)
 @given(query=st.one_of(texts(), st.text(max_size=40)))
+@pytest.mark.slow
 def test_generated_queries_on_wordnet(pair, query):
     mapper, naive = pair
     assert mapper.concepts(query) == naive.concepts(query)

@@ -53,6 +53,16 @@ def test_without_further_processes_it_goes_on_alone(monkeypatch):
     assert len(progress.notes) == 1
 
 
+def test_nothing_in_the_current_folder_is_imported(tmp_path, monkeypatch):
+    seen = tmp_path / "seen"
+    (tmp_path / "numpy.py").write_text(f"open({str(seen)!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    progress = Notes()
+    found = Mapper(TAXONOMY).map_queries(pl.Series(["chess", "chess board"]), workers=2, progress=progress)
+    assert (found.concept.tolist(), progress.notes) == ([1, 1], [])
+    assert not seen.exists()
+
+
 def test_a_worker_that_dies_is_noticed():
     with Workers("querycloak.mapping.parallel:serve", Mapper(TAXONOMY).reader, 2) as workers:
         for process in workers._all:

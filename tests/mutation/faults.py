@@ -32,6 +32,8 @@ from mutation.report_faults import REPORTS
 from mutation.reproduction_faults import REPRODUCTIONS
 from mutation.semanticdp_faults import SEMANTIC_DP
 from mutation.setunion_faults import SET_UNION
+from mutation.shard_faults import SHARDS
+from mutation.stream_faults import STREAMS
 from mutation.stream_text_faults import STREAM_TEXTS
 from mutation.studio_door_faults import STUDIO_DOORS
 from mutation.studio_faults import STUDIO
@@ -522,7 +524,9 @@ FAULTS: list[Fault] = [
     *RECOUNTS,
     *VERDICTS,
     *REPORTS,
+    *SHARDS,
     *STREAM_TEXTS,
+    *STREAMS,
     *EXPOSURE,
     *IDENTIFIERS,
     *LEARNING,

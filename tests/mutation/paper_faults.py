@@ -20,8 +20,8 @@ PAPERS = [
     fault(
         "papers: the full attacker does not borrow",
         "attacks/stream_linkage.py",
-        'engines("self-adjusting", k, depth, hold=hold',
-        'engines("fixed-depth", k, depth, hold=hold',
+        "_linked(engines(method, k",
+        '_linked(engines("fixed-depth", k',
         f"{ATTACKERS}::test_the_full_attacker_is_the_anonymizer_fed_with_what_it_published",
     ),
     fault(

@@ -127,7 +127,7 @@ def test_a_clean_environment(wheel, tmp_path):
         else:
             assert code == 0, (method, said)
             assert (work / f"{method}.tsv.statement.json").exists()
-    assert len(found) == 17
+    assert len(found) == 18
     done = run(command, "studio", work, cwd=work)
     assert (done.returncode, "querycloak[studio]" in done.stderr) == (2, True), done.stderr
     done = run(command, "keys", "new", "key", cwd=work)

@@ -3,6 +3,10 @@
 Where the paper leaves a choice open: the root is no branch; the query of a branch is uniform over its waiting queries;
 the user is uniform over its distinct users other than the asker, and taken from one of its places in the branch, all
 alike; the user that moves is uniform over those that wait in the query's node.
+
+With `max_delay`, ours: after all that a record brings about, the record that has waited for so many others goes, from
+the smallest set around it that has k users other than its asker. If there is none, it is dropped with one of the users
+that wait in its top-level category, all places alike. Where the two come from different nodes, a user moves.
 """
 
 from __future__ import annotations
@@ -12,16 +16,65 @@ from random import Random
 
 
 class ReferenceStream:
-    def __init__(self, k: int, depth: int, seed: int, *, borrows: bool = True, most: float = 2, hold: int = 0) -> None:
+    def __init__(
+        self,
+        k: int,
+        depth: int,
+        seed: int,
+        *,
+        borrows: bool = True,
+        most: float = 2,
+        hold: int = 0,
+        max_delay: int | None = None,
+    ) -> None:
         self.k, self.depth, self.borrows, self.most, self.hold = k, depth, borrows, most, hold
+        self.max_delay = max_delay
+        self.entered = 0
+        self.dropped: list[tuple[str, str]] = []  # (user, query)
         self.random = Random(seed)
-        self.queries: list[tuple[tuple[str, ...], str, str]] = []  # (node, asker, query)
+        self.queries: list[tuple[tuple[str, ...], str, str, int]] = []  # (node, asker, query, running number)
         self.users: list[tuple[tuple[str, ...], str]] = []  # (node, user)
 
     def push(self, user: str, query: str, path: tuple[str, ...]) -> list[tuple[str, str]]:
-        v = path[: self.depth]
+        out = self.enter(user, query, path[: self.depth])
+        if self.max_delay is not None:
+            out += self.expire(self.entered - self.max_delay)
+        return out
+
+    def expire(self, before: int) -> list[tuple[str, str]]:
+        """Let out, or drop, the waiting queries with a running number below `before`."""
+        out = []
+        for query in [q for q in sorted(self.queries, key=lambda q: q[3]) if q[3] < before]:
+            v, asker, text, _ = query
+            branches = [below(v[:d]) for d in range(1, len(v) + 1)] if self.borrows else []
+            enough = [s for s in (*branches, exact(v)) if len(self.candidates(s, asker)) >= self.k]
+            self.queries.remove(query)
+            if enough:
+                user = self.random.choice(self.candidates(enough[-1], asker))
+                vu = self.take_user(lambda node, u, inside=enough[-1], user=user: inside(node) and u == user)[0]
+                out.append((user, text))
+            else:
+                top = below(v[:1]) if self.borrows and v else exact(v)
+                vu, user = self.take_user(lambda node, _, top=top: top(node))
+                self.dropped.append((user, text))
+            if vu != v:
+                self.move(v, vu)
+        return out
+
+    def candidates(self, inside, asker: str) -> list[str]:
+        return sorted({user for node, user in self.users if inside(node) and user != asker})
+
+    def take_user(self, fits) -> tuple[tuple[str, ...], str]:
+        return self.users.pop(self.random.choice([i for i, (node, u) in enumerate(self.users) if fits(node, u)]))
+
+    def move(self, vq, vu) -> None:
+        mover = self.random.choice([i for i, (node, _) in enumerate(self.users) if node == vq])
+        self.users[mover] = (vu, self.users[mover][1])
+
+    def enter(self, user: str, query: str, v: tuple[str, ...]) -> list[tuple[str, str]]:
         self.users.append((v, user))
-        self.queries.append((v, user, query))
+        self.queries.append((v, user, query, self.entered))
+        self.entered += 1
         out = []
         if self.distinct(exact(v)) > self.k:
             while len(out) < self.most and self.distinct(exact(v)) > self.k:
@@ -35,8 +88,7 @@ class ReferenceStream:
             record, vq, vu = self.generate(below(b))
             out.append(record)
             if vq != vu:
-                mover = self.random.choice([i for i, (node, _) in enumerate(self.users) if node == vq])
-                self.users[mover] = (vu, self.users[mover][1])
+                self.move(vq, vu)
                 if self.distinct(exact(vu)) > self.k:
                     out.append(self.generate(exact(vu))[0])
         return out
@@ -45,8 +97,8 @@ class ReferenceStream:
         return len({user for node, user in self.users if inside(node)})
 
     def generate(self, inside):
-        query = self.random.choice([i for i, (node, _, _) in enumerate(self.queries) if inside(node)])
-        vq, asker, text = self.queries.pop(query)
+        query = self.random.choice([i for i, (node, *_) in enumerate(self.queries) if inside(node)])
+        vq, asker, text, _ = self.queries.pop(query)
         user = self.random.choice(sorted({u for node, u in self.users if inside(node) and u != asker}))
         place = self.random.choice([i for i, (node, u) in enumerate(self.users) if inside(node) and u == user])
         vu, _ = self.users.pop(place)

@@ -95,13 +95,18 @@ def anonymize(
         weights='short', output_form='table', ledger=None, ledger_log=None
     synthetic-dp: epsilon=3.0, delta=1e-06, choose='sips', per_user=50, clusters=16, clicks=True, start='2000-01-03',
         days=91, ledger=None, ledger_log=None
-    self-adjusting: k=10, depth=5, ids='new', unclassified='keep', separator='/', min_query_users=None, rare=None,
-        identifiers=None, famous=30, max_rows_per_user=None, kinds='none', as_in_paper=False, max_phrases=10000000,
-        hold=0
-    fixed-depth: k=10, depth=5, ids='new', unclassified='keep', separator='/', min_query_users=None, rare=None,
-        identifiers=None, famous=30, max_rows_per_user=None, kinds='none', as_in_paper=False, max_phrases=10000000
-    flat: k=10, depth=1, ids='new', unclassified='keep', separator='/', min_query_users=None, rare=None,
-        identifiers=None, famous=30, max_rows_per_user=None, kinds='none', as_in_paper=False, max_phrases=10000000
+    self-adjusting: k=10, depth=5, unclassified='keep', separator='/', ids='run', epoch=None, time_grain=None,
+        max_delay=None, max_age=None, min_query_users=None, rare=None, identifiers=None, famous=30,
+        max_rows_per_user=None, kinds='none', as_in_paper=False, max_phrases=10000000, hold=0
+    fixed-depth: k=10, depth=5, unclassified='keep', separator='/', ids='run', epoch=None, time_grain=None,
+        max_delay=None, max_age=None, min_query_users=None, rare=None, identifiers=None, famous=30,
+        max_rows_per_user=None, kinds='none', as_in_paper=False, max_phrases=10000000
+    nearest: k=10, depth=5, unclassified='keep', separator='/', ids='run', epoch=None, time_grain=None,
+        max_delay=5000, max_age=None, min_query_users=None, rare=None, identifiers=None, famous=30,
+        max_rows_per_user=None, kinds='none', as_in_paper=False, max_phrases=10000000, pool=300
+    flat: k=10, depth=1, unclassified='keep', separator='/', ids='run', epoch=None, time_grain=None, max_delay=None,
+        max_age=None, min_query_users=None, rare=None, identifiers=None, famous=30, max_rows_per_user=None,
+        kinds='none', as_in_paper=False, max_phrases=10000000
     .. end of methods
 
     >>> from querycloak.logs.query_log import QueryLog

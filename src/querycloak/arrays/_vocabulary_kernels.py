@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.jit import inlined_kernel, kernel, wraps_around
+from querycloak.arrays.jit import inlined_kernel, instruction, kernel, wraps_around
 
 INTERPRET_SMALL = True  # the work grows with the rows alone (arrays/jit.py)
 
@@ -31,6 +31,7 @@ HASH, TAG = 0, 1
 SHORT = 8  # a text of fewer bytes is known by its hash alone: for these, hashing is one to one
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 FULL = 255  # a length that means this or more
+AHEAD = 32  # texts whose slots are asked for before they are needed: a power of 2
 
 
 @inlined_kernel
@@ -85,6 +86,20 @@ def _equal(data: Bytes, begin: int, end: int, texts: Bytes, start: int, stop: in
     return bool(different == 0)
 
 
+@instruction("fetch")
+def _fetch(array: Words, row: int) -> None:
+    """Ask the memory for a row, and do not wait for it."""
+
+
+@inlined_kernel
+def _hash_ahead(source: tuple[Bytes, Int32s, int], row: int, key: np.uint64, slots: Words) -> np.uint64:
+    """Hash the text of a row, and ask for its slot."""
+    data, spans, column = source
+    h = _hash(data, int(spans[row, column]), int(spans[row, column + 1]), key)
+    _fetch(slots, int(np.int64(h) & (len(slots) - 1)))
+    return h
+
+
 @kernel
 def code_texts(
     source: tuple[Bytes, Int32s, int],
@@ -103,13 +118,18 @@ def code_texts(
     """
     data, spans, column = source
     mask = len(slots) - 1
+    hashes = np.empty(AHEAD, np.uint64)
+    for r in range(min(AHEAD, len(rows))):
+        hashes[r] = _hash_ahead(source, rows[r], key, slots)
     for r in range(len(rows)):
         i = rows[r]
         begin, end = int(spans[i, column]), int(spans[i, column + 1])
         length = end - begin
+        h = hashes[r & (AHEAD - 1)]
+        if r + AHEAD < len(rows):
+            hashes[r & (AHEAD - 1)] = _hash_ahead(source, rows[r + AHEAD], key, slots)
         if code[i] >= 0 or length <= 0:
             continue
-        h = _hash(data, begin, end, key)
         size = np.uint64(min(FULL, length))
         slot = np.int64(h) & mask
         while True:
@@ -179,6 +199,8 @@ def write_digits(numbers: Words, base: int, texts: Bytes) -> None:
     for i in range(len(numbers)):
         rest = numbers[i]
         for at in range(width - 1, -1, -1):
-            digit = rest % np.uint64(base)
-            rest //= np.uint64(base)
+            if base == 10:  # a divisor that is known becomes a product
+                digit, rest = rest % np.uint64(10), rest // np.uint64(10)
+            else:
+                digit, rest = rest % np.uint64(base), rest // np.uint64(base)
             texts[i, at] = digit + np.uint64(48 if digit < 10 else 87)

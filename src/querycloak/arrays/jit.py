@@ -39,6 +39,7 @@ __all__ = [
     "Kernel",
     "expect_input",
     "inlined_kernel",
+    "instruction",
     "kernel",
     "lean_kernel",
     "parallel_kernel",
@@ -74,6 +75,15 @@ def inlined_kernel(function: F) -> F:
 def parallel_kernel(function: F) -> F:
     """Like `kernel`, with `prange` over the cores. Results must not depend on the number of threads."""
     return _kernel(function, {"nogil": True, "parallel": True})
+
+
+def instruction(name: str) -> Callable[[F], F]:
+    """Compile a function to one instruction of `_instructions.py`; as Python it does what its body says."""
+
+    def made(function: F) -> F:
+        return function if JIT_OFF else cast("F", Instruction(function, name))
+
+    return made
 
 
 def wraps_around(function: F) -> F:
@@ -139,6 +149,24 @@ class Kernel:
             return self._compiled
         self._interpreted = twin
         return twin
+
+
+class Instruction(Kernel):
+    """A function that is one instruction where it is compiled."""
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        super().__init__(function, {}, cached=False)
+        self._name = name
+
+    def link(self, names: dict[str, Any], *, compiled: bool) -> Callable[..., Any]:
+        """Return the instruction, or the function as it is."""
+        if not compiled:
+            return super().link(names, compiled=False)
+        _load_numba()
+        from querycloak.arrays._instructions import INSTRUCTIONS
+
+        self._compiled = cast("Callable[..., Any]", INSTRUCTIONS[self._name])
+        return self._compiled
 
 
 def _njit(function: Callable[..., Any], options: dict[str, Any], *, cached: bool) -> Callable[..., Any]:

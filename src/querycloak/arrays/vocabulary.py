@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
@@ -31,8 +32,8 @@ MOST_SPELLINGS: Final = 1 << 20
 """odd spellings that are remembered; when there are more, all are forgotten, and decoded again where they come"""
 LONGEST_SLICE: Final = 1 << 30
 """bytes that are cut into texts at once: a value of Polars is shorter than 4 GiB"""
-
-
+FAST_GROWTH: Final = 1 << 16
+"""Slots up to which a table becomes four times as large, not twice: memory does not count yet."""
 PART: Final = 1 << 26
 """Bytes of texts that are coded again at once."""
 
@@ -89,6 +90,15 @@ class ByteCodes:
         begin = int(self.ends[code]) if code > 0 else 0
         return self.texts[begin : int(self.ends[code + 1])].tobytes()
 
+    def texts_from(self, first: int) -> list[bytes]:
+        """Return the texts of all codes from `first` on."""
+        ends = self.ends[first : len(self) + 1].tolist()
+        if first == 0:
+            ends[0] = 0
+        begin = ends[0]
+        whole = self.texts[begin : ends[-1]].tobytes()
+        return [whole[a - begin : b - begin] for a, b in pairwise(ends)]
+
     def to_arrays(self) -> Arrays:
         """Return the texts, one after the other in the order of their codes, and where each ends."""
         n = len(self)
@@ -134,7 +144,7 @@ class ByteCodes:
     def _grow(self, wanted: int) -> None:
         n = len(self)
         if 8 * (n + 1) > 5 * len(self._slots) or n + 2 > len(self.ends):
-            slots = np.zeros((2 * len(self._slots), 2), dtype=np.uint64)
+            slots = np.zeros(((4 if len(self._slots) < FAST_GROWTH else 2) * len(self._slots), 2), dtype=np.uint64)
             move_slots(self._slots, slots)
             ends = np.zeros(5 * len(slots) // 8 + 2, dtype=np.int64)
             ends[: n + 1] = self.ends[: n + 1]

@@ -7,6 +7,10 @@ The memory, made and owned by one call. Arrays over ids are never emptied; stamp
     time_stamp int64[ids], the last time (a running number) that has counted the id already
 
 Both passes look at the rows from a time on: the first row of each id counts, later ones of the same id do not.
+
+`name_by_epochs` has `weight` and `text_stamp` alone. All records of a text in one epoch have the same ids before them,
+but for the one under which each is published: so the BEST few are found once, and each record takes the first that is
+not its own.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ from querycloak.arrays.jit import kernel
 Float64s = npt.NDArray[np.float64]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+
+BEST = 3  # one may be the published id, one is named, one is the next
 
 
 @kernel
@@ -85,4 +91,62 @@ def name_askers(
                 elif value > second:
                     second = value
             lead[i] = best - second if second > -np.inf else 0.0
+    return named, lead
+
+
+@kernel
+def name_by_epochs(
+    row: Int64s, start: Int64s, epoch: Int64s, user: Int32s, share: Float64s, ids: Int32s, times: Int64s, first: Int64s,
+    size: Int64s, trust: float, same: float,
+) -> tuple[Int32s, Float64s]:  # fmt: skip
+    """Like `name_askers`, where rows of an epoch are shuffled: an id counts by its rows in and near the epoch.
+
+    `row` int64[n] = rows of the release text by text, each text in the order of epochs; `epoch` int64[rows].
+    `ids` int32[m], `times` int64[m] = the ids of each epoch and their rows, from first[epoch] on; `size` = all rows.
+    """
+    weight, text_stamp = np.zeros(len(share)), np.full(len(share), -1, np.int64)
+    named, lead = np.full(len(row), -1, np.int32), np.zeros(len(row))
+    never = 1 - trust
+    missed = np.log(1 - same + same * never)
+    best, value = np.full(BEST, -1, np.int32), np.full(BEST, -np.inf)
+    for text in range(len(start) - 1):
+        for i in range(start[text], start[text + 1]):
+            published, e = user[row[i]], epoch[row[i]]
+            if text_stamp[published] != text:
+                text_stamp[published], weight[published] = text, 0.0
+            weight[published] += np.log(1 - same)
+            if i > start[text] and epoch[row[i - 1]] == e:
+                continue
+            for j in range(first[e], first[e + 1]):
+                u = ids[j]
+                if text_stamp[u] != text:
+                    text_stamp[u], weight[u] = text, 0.0
+                ratio = trust * times[j] / (share[u] * size[e]) + never
+                weight[u] += np.log(1 - same + same * ratio) - missed
+        for i in range(start[text], start[text + 1]):
+            e = epoch[row[i]]
+            if i == start[text] or epoch[row[i - 1]] != e:
+                best[:], value[:] = -1, -np.inf
+                for j in range(first[e], first[e + 1]):
+                    u = ids[j]
+                    ratio = trust * times[j] / (share[u] * size[e]) + never
+                    fits = weight[u] - np.log(1 - same + same * ratio) + missed + np.log(ratio / never)
+                    fits += np.log(share[u])
+                    at = BEST
+                    while at > 0 and fits > value[at - 1]:
+                        at -= 1
+                    if at < BEST:
+                        for later in range(BEST - 1, at, -1):
+                            best[later], value[later] = best[later - 1], value[later - 1]
+                        best[at], value[at] = u, fits
+            left = 0
+            while left < BEST and best[left] == user[row[i]]:
+                left += 1
+            if left < BEST and best[left] >= 0:
+                named[i] = best[left]
+                other = left + 1
+                while other < BEST and best[other] == user[row[i]]:
+                    other += 1
+                if other < BEST and best[other] >= 0:
+                    lead[i] = value[left] - value[other]
     return named, lead

@@ -41,7 +41,7 @@ class Engine(Protocol):
 
 
 Engines = Callable[..., Engine]
-"""Makes an engine: (method, k, depth, *, random, hold = 0, eager = False)."""
+"""Makes an engine: (method, k, depth, *, random, hold = 0, pool = 0, max_delay = None, eager = False)."""
 
 
 def simple_linkage(user: Int32s, paths: RowPaths, k: int, depth: int, random: Randomness, engines: Engines) -> Int32s:
@@ -53,10 +53,17 @@ def simple_linkage(user: Int32s, paths: RowPaths, k: int, depth: int, random: Ra
 
 
 def full_linkage(
-    user: Int32s, paths: RowPaths, k: int, depth: int, random: Randomness, engines: Engines, hold: int = 0
+    user: Int32s,
+    paths: RowPaths,
+    k: int,
+    depth: int,
+    random: Randomness,
+    engines: Engines,
+    method: str = "self-adjusting",
+    **settings: int,
 ) -> Int32s:
-    """Algorithm 3: run the anonymizer's own engine on what it published."""
-    return _linked(engines("self-adjusting", k, depth, hold=hold, random=random), user, paths)
+    """Algorithm 3: run the anonymizer's own engine on what it published; `settings` as of `Engines`."""
+    return _linked(engines(method, k, depth, random=random, **settings), user, paths)
 
 
 def _linked(machine: Engine, user: Int32s, paths: RowPaths) -> Int32s:
@@ -102,13 +109,17 @@ def stream_linkage(
     assert truth is not None
     assert truth.asker is not None
     settings = release.statement.settings
-    k, depth, hold = int(settings["k"]), int(settings.get("depth", 1)), int(settings.get("hold", 0))
+    k, depth = int(settings["k"]), int(settings.get("depth", 1))
+    method = "nearest" if release.statement.method == "nearest" else "self-adjusting"
+    held = {name: int(settings[name]) for name in ("hold", "pool", "max_delay") if settings.get(name)}
     user = release.log.user
     paths = release_paths(str(settings.get("separator", "/")))
     progress.start("attack: stream linkage", total=3)
     attackers: dict[str, Callable[[], Int32s]] = {
         "stream-linkage, simple": lambda: simple_linkage(user, paths, k, depth, random.child("simple"), stream_engines),
-        "stream-linkage, full": lambda: full_linkage(user, paths, k, depth, random.child("full"), stream_engines, hold),
+        "stream-linkage, full": lambda: full_linkage(
+            user, paths, k, depth, random.child("full"), stream_engines, method, **held
+        ),
         "stream-linkage, activity": lambda: activity_guesses(user, paths, k, depth),
     }
     fewest, most = _least_and_most_active(log, truth.asker)

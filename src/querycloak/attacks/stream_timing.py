@@ -19,10 +19,15 @@ with the chance SAME the same person asked there too; plus log s, since who asks
 W is a mean of 1 / (1 + g / c) over several scales c, so that it fits quick and slow streams alike; T is TRUST. Times of
 one sitting, fewer than APART rows from each other, count once for the others: the same rows would be counted again.
 
-**When a text was asked.** Where times are published and fine, at the first row with a time as late as its own: a record
-keeps the time at which it was asked, and the newest time published so far is the present. Where they are missing or
-rounded, so that more than WINDOW rows share one, the attacker goes back from the row by the median delay, which the
-statement tells.
+**When a text was asked** is told by its time, or by the median delay: `stream_epochs.py`.
+
+**Epochs.** Rows of an epoch are shuffled: their order tells nothing. There the attacker counts. With c the rows of an
+id in the epoch of a time and in those near to it, as near as the median delay, n all rows there, and s its share,
+
+    R = T c / (s n) + 1 - T
+
+since c rows are one and a Poisson number for the asker, and a Poisson number of mean s n for others. The rest is as
+above; times of one epoch are one sitting.
 """
 
 from __future__ import annotations
@@ -32,10 +37,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.attacks._stream_timing_kernels import name_askers
+from querycloak.attacks._stream_timing_kernels import name_askers, name_by_epochs
 from querycloak.attacks.interval import guessing, result_of
 from querycloak.attacks.result import NothingToAttackError
-from querycloak.logs.query_log import MISSING_TIME
+from querycloak.attacks.stream_epochs import WINDOW, epochs_of, rows_when_asked, usual_delay
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -44,20 +49,22 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["rows_when_asked", "stream_timing", "waiting_chances"]
+__all__ = ["stream_timing", "waiting_chances"]
 
 Float64s = npt.NDArray[np.float64]
+Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
 REPEATED: Final = 3
 """Times that a text must be published."""
-WINDOW: Final = 1_000
 APART: Final = 100
 TRUST: Final = 0.95
 """How sure it is that the id of a user who asked leaves as expected."""
 SAME: Final = 0.8
 """Chance that two records with one rare text are of one person."""
 SCALES: Final = (3, 10, 30, 100, 300)
+MOST_NEAR: Final = 8
+"""Epochs before and after one that are near to it, at most."""
 
 
 def stream_timing(
@@ -69,7 +76,8 @@ def stream_timing(
     """Name an asker for each record whose text is published often; only such records are targets.
 
     Details: the share of all records that have such a text; the rate over the fifth of these records whose id leads by
-    most, where the attacker is surest; and 1/k.
+    most, where the attacker is surest; the rate over the records of the user who asked most, and over all others; and
+    1/k. No stream method hides a user who asks more than 1/k of all.
     """
     truth = release.truth
     assert truth is not None
@@ -79,12 +87,20 @@ def stream_timing(
     row, start = _rows_of_repeated_texts(table.query)
     if len(row) == 0:
         raise NothingToAttackError(f"no text is published {REPEATED} times")
-    asked = rows_when_asked(table, release.statement.figures.get("delay p50", 0.0))
-    text = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    row = row[np.lexsort((asked[row], text))]
     share = np.bincount(table.user, minlength=len(table.users)) / len(table)
-    named, lead = name_askers(row, start, asked, table.user, share, waiting_chances(), APART, TRUST, SAME)
-    right = np.where(named >= 0, truth.user[named] == truth.asker[row], False).astype(np.float64)
+    epoch = epochs_of(release)
+    text = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    if epoch is None:
+        asked = rows_when_asked(table, usual_delay(release))
+        row = row[np.lexsort((asked[row], text))]
+        named, lead = name_askers(row, start, asked, table.user, share, waiting_chances(), APART, TRUST, SAME)
+    else:  # rows of a text are in their order, and so are epochs
+        near = min(usual_delay(release) * (int(epoch[-1]) + 1) // len(table), MOST_NEAR)
+        ids, times, first, size = counted_epochs(epoch, table.user, len(share), near)
+        named, lead = name_by_epochs(row, start, epoch, table.user, share, ids, times, first, size, TRUST, SAME)
+    asker = truth.asker[row]
+    right = np.where(named >= 0, truth.user[named] == asker, False).astype(np.float64)
+    is_busiest = asker == np.bincount(truth.asker).argmax()
     surest = np.argsort(-lead, kind="stable")[: max(1, len(right) // 5)]
     return result_of(
         "stream-timing",
@@ -98,9 +114,15 @@ def stream_timing(
         details={
             "records with a text published often": len(right) / len(table),
             "the surest fifth": float(right[surest].mean()),
+            "the user with the most records": _mean(right[is_busiest]),
+            "all other users": _mean(right[~is_busiest]),
             "1/k": 1 / int(release.statement.settings["k"]),
         },
     )
+
+
+def _mean(values: Float64s) -> float:
+    return float(values.mean()) if len(values) else 0.0
 
 
 def waiting_chances() -> Float64s:
@@ -109,16 +131,20 @@ def waiting_chances() -> Float64s:
     return np.asarray(np.mean([1 / (1 + gap / scale) for scale in SCALES], axis=0))
 
 
-def rows_when_asked(table: QueryLog, usual_delay: float) -> Int64s:
-    """Return int64[rows]: the row of the release that left when a row had been asked, as far as that can be told."""
-    here = np.arange(len(table), dtype=np.int64)
-    back = np.maximum(here - round(usual_delay), 0)
-    if table.time is None:
-        return back
-    present = np.maximum.accumulate(table.time)
-    first = np.searchsorted(present, table.time, side="left")
-    alike = np.searchsorted(present, table.time, side="right") - first
-    return np.where((table.time != MISSING_TIME) & (alike <= WINDOW), first, back).astype(np.int64)
+def counted_epochs(epoch: Int64s, user: Int32s, ids: int, near: int) -> tuple[Int32s, Int64s, Int64s, Int64s]:
+    """Count the rows of each id in each epoch, and in those at most `near` epochs before or after.
+
+    Returns the ids and their rows, epoch by epoch, int32[n] and int64[n]; where each epoch begins in them, int64[epochs
+    + 1]; and all rows of each, int64[epochs].
+    """
+    epochs = int(epoch[-1]) + 1
+    around = epoch[:, None] + np.arange(-near, near + 1)
+    there = (around >= 0) & (around < epochs)
+    key = (around * ids + user[:, None])[there]
+    pairs, times = np.unique(key, return_counts=True)
+    first = np.searchsorted(pairs // ids, np.arange(epochs + 1))
+    size = np.bincount(around[there], minlength=epochs)
+    return (pairs % ids).astype(np.int32), times.astype(np.int64), first.astype(np.int64), size.astype(np.int64)
 
 
 def _rows_of_repeated_texts(query: npt.NDArray[np.int32]) -> tuple[Int64s, Int64s]:

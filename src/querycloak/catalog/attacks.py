@@ -124,6 +124,14 @@ ATTACKS: Final = Catalog(
             ("stream",),
         ),
         _attack(
+            "stream-pool",
+            "linkability",
+            "rehearses the anonymizer to learn how soon and how near an asker's own id is published next",
+            ("stream",),
+            "release_paths",
+            "stream_engines",
+        ),
+        _attack(
             "intersection",
             "linkability",
             "intersects the people under whom a text of one person is published here and in other releases",

@@ -43,6 +43,11 @@ STREAM_METHODS: Final[dict[str, Method]] = {
             "StreamSettings",
             "stream: each query leaves with a user of its category, cut to a depth",
         ),
+        _stream(
+            "nearest",
+            "NearestSettings",
+            "stream: each query leaves from a pool, with one of the k + 1 users who asked nearest to it",
+        ),
         _stream("flat", "FlatSettings", "stream: each query leaves with a user of its top-level category"),
     )
 }

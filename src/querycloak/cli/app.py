@@ -25,6 +25,7 @@ from querycloak.cli import (
     reproduce,
     stream,
     studio,
+    survey,
     verify,
 )
 from querycloak.cli.command import EXIT_CODES, Command
@@ -81,6 +82,7 @@ _add("demo", demo.demo)
 _add("anonymize", anonymize.anonymize, MethodCommand)
 _add("studio", studio.studio)
 _add("stream", stream.stream, StreamCommand)
+_add("survey", survey.survey)
 _add("attack", attack.attack)
 _add("check", check.check)
 _add("measure", measure.measure)

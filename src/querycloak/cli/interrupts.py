@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from typing import Final
 
 from querycloak.visible import visible
@@ -64,7 +65,8 @@ def _end(number: int) -> None:
         text = output.error_text(message, 128 + number, "Interrupted")
     else:
         text = visible(f"querycloak: {message}")
-    os.write(2, clear + f"{text}\n".encode(errors="replace"))
+    with suppress(OSError):  # whoever read it is gone: the process must end all the same
+        os.write(2, clear + f"{text}\n".encode(errors="replace"))
     os._exit(128 + number)
 
 

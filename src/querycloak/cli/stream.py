@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,13 +17,20 @@ from querycloak.cli.options import TAXONOMIES, SafeCsvOption, SeedOption, SignOp
 from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.say import say_text
 from querycloak.cli.setting_options import given_settings, stream_method
+from querycloak.cli.shard_options import Parts, is_sharded, of_shard, secret_of
+from querycloak.cli.watch_options import Watch, is_watched
 from querycloak.logs.read_options import ReadOptions
+
+if TYPE_CHECKING:
+    from querycloak.live.run import Run
 
 __all__ = ["stream"]
 
 
 @reads_log
 @maps_queries
+@is_watched
+@is_sharded
 def stream(
     context: typer.Context,
     method: Annotated[
@@ -30,19 +38,30 @@ def stream(
         typer.Option(
             "--method",
             "-m",
-            help="self-adjusting, fixed-depth or flat.",
+            help="self-adjusting, nearest, fixed-depth or flat.",
             autocompletion=completion.stream_methods,
         ),
     ] = "self-adjusting",
     source: Annotated[
-        Path | None, typer.Option("--input", "-i", help="The log. Default, or `-`: standard input.", show_default=False)
+        str | None,
+        typer.Option(
+            "--from",
+            "--input",
+            "-i",
+            metavar="ADDRESS",
+            help="The log: a file, nats://host:port/SUBJECT, redis://host:port/KEY or kafka://host:port/TOPIC. "
+            "Default, or `-`: standard input.",
+            show_default=False,
+        ),
     ] = None,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
+            "--to",
             "--output",
             "-o",
-            help="Where records go as they leave. Default, or `-`: standard output.",
+            metavar="ADDRESS",
+            help="Where records go as they leave: the same kinds of address. Default, or `-`: standard output.",
             show_default=False,
         ),
     ] = None,
@@ -70,7 +89,7 @@ def stream(
         Path | None,
         typer.Option(
             help="Directory for the state: after a crash the same command goes on. It holds personal data while the "
-            "run lasts (mode 0600). Needs --input and --output.",
+            "run lasts (mode 0600). Needs --from and --to that are files or brokers.",
             show_default=False,
         ),
     ] = None,
@@ -89,6 +108,8 @@ def stream(
     seed: SeedOption = None,
     as_json: JsonOption = False,
     *,
+    watch: Watch,
+    parts: Parts,
     mapping: str | None,
     options: ReadOptions,
     quiet: QuietOption = False,
@@ -104,18 +125,22 @@ def stream(
     from querycloak.cli.early_checks import refuse_standard_output
     from querycloak.cli.inputs import announce_input, check_outputs
     from querycloak.cli.progress import ShownProgress
+    from querycloak.cli.shards import ChildProgress, follow_parent
     from querycloak.cli.stream_summary import short_summary
+    from querycloak.cli.watched_run import watched_run
     from querycloak.errors import UserError
     from querycloak.evaluation.workbench import load_taxonomy, mapper_of
     from querycloak.knowledge.named import usual_categories
+    from querycloak.live.address import parse_place
     from querycloak.live.runner import Run, run_stream
     from querycloak.logs.atomic import is_pipe
     from querycloak.mapping.mapped_paths import LazyPaths
     from querycloak.mapping.modes import check_mapping
     from querycloak.releases.signing import read_signing_key
 
-    source, output = (None if path == Path("-") else path for path in (source, output))
-    announce_input(source)
+    begin, end = parse_place(source), parse_place(output)
+    file_in, file_out = (place if isinstance(place, Path) else None for place in (begin, end))
+    announce_input(file_in)
     entry = stream_method(method)
     settings = entry.settings.from_json(given_settings(context))
     if taxonomy is None:
@@ -123,8 +148,8 @@ def stream(
     run = Run(
         method=entry.name,
         settings=settings,  # type: ignore[arg-type]
-        source=source,
-        output=output,
+        source=begin,
+        output=end,
         statement=statement,
         truth=truth,
         stats=stats,
@@ -138,27 +163,60 @@ def stream(
         taxonomy=taxonomy,
         mapping=check_mapping(mapping),
         key=None if sign is None else read_signing_key(sign),
-        command=shown_command(effective_words(context)),
+        command=shown_command([word for word in effective_words(context) if word != "--child"]),
+        take_over=parts.take_over,
     )
+    if parts.count is not None:
+        _run_shards(run, parts, as_json=as_json, quiet=quiet)
+        return
+    if parts.shard is not None:
+        run = replace(of_shard(run, parts.shard), secret=secret_of(parts, settings.to_json()["ids"], seed))
+        watch = watch.of_shard(parts.shard)
+        begin, end, truth, stats = run.source, run.output, run.truth, run.stats
+        file_out = end if isinstance(end, Path) else None
     if run.key is not None and run.statement_path is None:
         raise UserError("--sign signs the statement, and none is written here: say where with --statement FILE.")
-    refuse_standard_output(statement=statement, truth=truth, stats=stats)
-    check_outputs([source or Path("/dev/stdin"), taxonomy, sign], [output, run.statement_path, truth, stats])
-    with ShownProgress(quiet=quiet) as progress:
+    refuse_standard_output(statement=statement, truth=truth, stats=stats, log=watch.log)
+    read = [Path("/dev/stdin") if begin is None else file_in, taxonomy, sign]
+    check_outputs(read, [file_out, run.statement_path, truth, stats, watch.log])
+    quiet = quiet or watch.instead_of_notes
+    shown = ChildProgress() if parts.child else ShownProgress(quiet=quiet)
+    if parts.child:
+        follow_parent()
+    with shown as progress, watched_run(watch, run, progress) as watcher:
         progress.tell_compiling()
         if truth is not None:
             progress.note(f"{truth} tells who asked each query of the release: keep it, never share it.")
         known = partial(load_taxonomy, taxonomy)
-        found = run_stream(run, LazyPaths(lambda: mapper_of(known(), run.mapping)), progress, known)
+        found = run_stream(run, LazyPaths(lambda: mapper_of(known(), run.mapping)), progress, known, watcher)
     if found is None:
         return
     signature = "unsigned" if run.key is None else f"Ed25519, key {run.key.public.fingerprint}"
-    if as_json:
+    if as_json or parts.child:
         ended = {"finished": found.finished, "signal": found.signal, "kept_in_checkpoint": found.kept}
-        files = {"release": output or "-", "statement_file": run.statement_path, "truth": truth}
+        files = {"release": "-" if end is None else str(end), "statement_file": run.statement_path, "truth": truth}
         about = {"signature": signature, "command": run.command, "stats": found.stats, "statement": found.statement}
-        print_json({"method": entry.name, **files, **ended, **about}, to_stderr=output is None or is_pipe(output))
+        document = {"method": entry.name, **files, **ended, **about}
+        if isinstance(shown, ChildProgress):
+            shown.summary(document)
+        else:
+            print_json(document, to_stderr=end is None or is_pipe(file_out))
     elif not quiet:
         say_text(short_summary(found, signature), err=True)
     if found.signal:
         raise typer.Exit(128 + found.signal)
+
+
+def _run_shards(run: Run, parts: Parts, *, as_json: bool, quiet: bool) -> None:
+    """Run all shards, and say what they came to."""
+    from querycloak.cli.progress import ShownProgress
+    from querycloak.cli.shards import joined_summary, run_children
+
+    with ShownProgress(quiet=quiet) as progress:
+        code, found = run_children(run, parts, progress)
+    if as_json:
+        print_json({"method": run.method, "shards": found, "finished": code == 0})
+    elif found and not quiet:
+        say_text(joined_summary(found, parts.count or 1), err=True)
+    if code:
+        raise typer.Exit(code)

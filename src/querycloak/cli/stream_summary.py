@@ -22,6 +22,8 @@ def short_summary(found: Summary, signature: str = "unsigned") -> str:
         [
             f"{head}: {s['records in']:,} records in, {s['records out']:,} out, {s['records waiting']:,} waiting"
             + (" (kept in the checkpoint)" if found.kept else " (dropped)")
+            + (f", {s['records in the open epoch']:,} in the open epoch" if s["records in the open epoch"] else "")
+            + (f", {s['records dropped']:,} dropped because they waited too long" if s["records dropped"] else "")
             + f", {s['records unclassified']:,} unclassified"
             + (" (dropped)" if s["unclassified"] == "drop" else "")
             + f", {skipped:,} lines skipped"

@@ -99,7 +99,7 @@ def check_release(
     reasons += ["it was made with a seed: whoever guesses the seed can undo it"] if seeded else []
     reasons += [c.says for c in (*grave, *open_points)]
     verdict: Outcome = "DO NOT RELEASE" if broken or seeded or grave else "NEEDS A HUMAN" if open_points else "RELEASE"
-    changes = ["make it again without --seed"] if seeded else []
+    changes = ["make it again without a seed"] if seeded else []
     changes += [c.change for c in (*grave, *open_points) if c.change]
     changes = [c for c in changes if not any(_asks_less(c, other) for other in changes)]
     return ReleaseCheck(

@@ -64,6 +64,7 @@ RATES: Final[dict[str, tuple[Rate, Rate]]] = {
     "flat": (Rate(0.04, 0.22), Rate(0.38, 2.1)),
     "frequent-queries": (Rate(0.01, 0.09), Rate(0.39, 4.3)),
     "histogram-dp": (Rate(0.04, 0.42), Rate(15.5, 73.5)),
+    "nearest": (Rate(0.04, 0.21), Rate(1.6, 4.4)),
     "partition": (Rate(0.02, 0.05), Rate(1.5, 4.6)),
     "plain-microaggregation": (Rate(0.06, 0.72), Rate(2.3, 11.1)),
     "policy": (Rate(0.01, 0.06), Rate(0.1, 0.7)),

@@ -14,23 +14,27 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.checks import Arrays, BadStateError, Count, part, prefixed, read_plain, require, take
-from querycloak.arrays.vocabulary import ByteCodes, Vocabulary, fresh_ids, id_width
+from querycloak.arrays.vocabulary import BROKEN, ByteCodes, Vocabulary, fresh_ids, id_width
+from querycloak.errors import InputError, UserError
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.live import _join_kernels as join
 from querycloak.live.safe_lines import safe_head, with_apostrophes
 from querycloak.live.text_lines import with_texts
 from querycloak.logs import _records_kernels as records
 from querycloak.logs.formulas import escaped, unescaped
-from querycloak.logs.records import RecordReader
+from querycloak.logs.query_log import MISSING_TIME
+from querycloak.logs.records import COLUMNS, RecordReader
+from querycloak.logs.time_texts import NO_WAY, known_pattern, read_times
 from querycloak.mapping.category_tree import UNCLASSIFIED, split_path
+from querycloak.methods.stream.run_ids import run_id_width, run_ids
 from querycloak.methods.stream.stream_texts import StreamTexts, changes_texts, nothing_left
 from querycloak.texts.phrases import NOTHING, QUERY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from querycloak.errors import InputError
     from querycloak.knowledge.taxonomy import Taxonomy
+    from querycloak.live.sharding import Sharding
     from querycloak.logs.form import LogForm
     from querycloak.logs.layout import Layout
     from querycloak.logs.problems import Problems
@@ -94,6 +98,8 @@ class Batch:
     """texts and ends of the ids of all users, and whether one needs quotes"""
     id_width: int
     """bytes of each id, 0 = they differ"""
+    time: Int64s
+    """int64[n]: seconds, MISSING_TIME where a record has none, or nobody asks"""
     problem: InputError | None
     """what is wrong with the line after these records, if that ends the run"""
 
@@ -111,12 +117,15 @@ class Reader:
         taxonomy: Callable[[], Taxonomy],
         *,
         safe_csv: bool = False,
+        sharding: Sharding | None = None,
     ) -> None:
         """`tree` grows with the categories that are read; `random` makes the ids under which users are published.
 
         `taxonomy` is called when the label of a concept is looked for: that of the classifier. With `safe_csv`, lines
-        of CSV leave with apostrophes before what a spreadsheet would take for a formula.
+        of CSV leave with apostrophes before what a spreadsheet would take for a formula. With `sharding` only the
+        records of a shard are returned, and ids are made of its secret.
         """
+        self._sharding = sharding
         self.layout = layout
         self.safe_csv = safe_csv and layout.is_csv
         self.settings = settings
@@ -142,7 +151,14 @@ class Reader:
         self._id_random = random
         self._digits: bool | None = None
         self._needs_quotes = np.zeros(0, dtype=np.uint8)
-        self._records = RecordReader(layout, problems, collect=False)
+        has_time = any(column.role == "time" for column in layout.form.columns)
+        if not has_time and (settings.time_grain is not None or settings.ids == "day"):
+            option = "--time-grain" if settings.time_grain is not None else "--ids day"
+            raise InputError.at(problems.source, f"there is no time column for {option}; say which, as in time=NAME")
+        self._reads_times = has_time and (
+            settings.time_grain is not None or settings.epoch is not None or settings.ids == "day"
+        )
+        self._records = RecordReader(layout, problems, collect=False, times=self._reads_times)
 
     def __repr__(self) -> str:
         return f"Reader({self._records.lines:,} lines, {len(self.users):,} users)"
@@ -180,10 +196,12 @@ class Reader:
         users = len(self.users)
         require(len(self.ids) == users, "each user has an id")
         require(said.known_users <= users, "all users are known")
-        require((said.digits is None) == (users == 0 or self.settings.ids != "new"), "ids have one form")
+        unnamed = said.digits is None
+        has_form = unnamed <= (users == 0) if self._sharding is not None else unnamed == (users == 0)
+        require(unnamed if self.settings.ids == "original" else has_form, "ids have one form")
         if said.digits is not None:  # kernels take ids of one width, without looking where each ends
             ends = self.ids.ends[1 : users + 1]
-            require((np.diff(ends, prepend=0) == id_width(digits=said.digits)).all(), "ids have one width")
+            require((np.diff(ends, prepend=0) == self._width(digits=said.digits)).all(), "ids have one width")
         self._needs_quotes = take(arrays, "needs_quotes", np.uint8, length=users, high=1).copy()
         self._categories = Vocabulary.from_arrays(part("categories", arrays))
         self._node_of_category = take(
@@ -219,6 +237,21 @@ class Reader:
         found = self.layout.published(self.ids.text(code)).decode()
         return unescaped(found) if self.safe_csv else found
 
+    def id_table(self) -> tuple[tuple[Bytes, Int64s, Bytes], int]:
+        """Return texts and ends of the ids of all users, whether one needs quotes; and the bytes of each, or 0."""
+        width = self._width(digits=bool(self._digits)) if self.settings.new_ids else 0
+        return (self.ids.texts, self.ids.ends, self._needs_quotes), width
+
+    def _width(self, *, digits: bool) -> int:
+        """Return the length of new ids."""
+        keyed = None if self._sharding is None else self._sharding.secret
+        return id_width(digits=digits) if keyed is None else run_id_width(digits=digits)
+
+    @property
+    def digits(self) -> bool | None:
+        """New ids are decimal numbers; None = that is not known yet."""
+        return self._digits
+
     @property
     def unfinished(self) -> int:
         """Bytes taken in of a line that is not whole yet."""
@@ -226,33 +259,67 @@ class Reader:
 
     def read(self, data: bytes, *, final: bool = False) -> Batch:
         """Take in bytes; return the records that may enter. After the final piece an unfinished line is whole."""
+        counted = self.problems.counts.copy()
         found = self._records.read(data, final=final)
+        until = int(found.rows[-1, records.END]) if len(found.rows) else 0
+        if self._sharding is not None:
+            found = self._own(found, self._sharding, counted)
         node, path, paths = self._nodes(found)
         user = self._records.code(found, records.USER, self.users)
+        time = self._times(found)
         chosen = self._choose_texts(found, user, path, paths)
-        end, problem = self._records.settle(found)
+        end, problem = self._records.settle(found, until)
         self.known_users = max(self.known_users, int(user[:end].max(initial=-1)) + 1)
         self._count(found.status[:end], node[:end])
-        self._name_users()
-        keep = np.flatnonzero(found.status[:end] == records.GOOD)
-        ids = (self.ids.texts, self.ids.ends, self._needs_quotes)
-        width = id_width(digits=bool(self._digits)) if self.settings.ids == "new" else 0
-        lines, cuts, kind = found.data, _cuts(found, keep), np.full(len(keep), QUERY, dtype=np.int8)
-        if chosen is not None:
+        self._name_users(found, user)
+        good = found.status[:end] == records.GOOD
+        keep = slice(0, end) if chosen is None and good.all() else np.flatnonzero(good)  # a slice copies nothing
+        ids, width = self.id_table()
+        lines, cuts = found.data, _cuts(found, keep)
+        kind = np.full(len(cuts), QUERY, dtype=np.int8)
+        if chosen is not None and not isinstance(keep, slice):
             chosen = chosen.take(keep)
             lines, cuts = with_texts(found, keep, cuts, chosen, self.layout)
             kind = chosen.kind
         if self.safe_csv:
             lines, cuts = with_apostrophes(lines, cuts, self.layout)
         known = len(self.users)
-        return Batch(lines, cuts, user[keep], node[keep], kind, known, ids, width, problem or found.problem)
+        return Batch(lines, cuts, user[keep], node[keep], kind, known, ids, width, time[keep], problem or found.problem)
+
+    def _own(self, found: RecordBatch, sharding: Sharding, counted: Counter[str]) -> RecordBatch:
+        """Return the records of this shard; `counted` = what was left out before this batch."""
+        if self._digits is None and self.settings.new_ids:
+            self._digits = self._first_user_is_number(found)
+        if not sharding.counts_lost_lines:
+            self.problems.counts = counted  # a line that was too long
+        path = None if self.classifier is None else self.classifier.path
+        return sharding.filter.take(found, self._records, path)
+
+    def _first_user_is_number(self, found: RecordBatch) -> bool | None:
+        """Tell whether the first user of all records, of whichever shard, is a number: ids of all shards are alike."""
+        for row in found.good.tolist():
+            first = replace(found, rows=found.rows[[row]], spans=found.spans[[row]], how=found.how[[row]])
+            users = Vocabulary()
+            if self._records.code(first, records.USER, users)[0] >= 0:
+                return users.text(0).isdigit()
+        return None
 
     def _count(self, status: Int32s, node: Int32s) -> None:
         """Count the records without a category, and those that are left out."""
-        sound = (status == records.GOOD) | (status > records.BAD_PATH)
+        sound = (status == records.GOOD) | (status > records.BAD_TIME)
         self.unclassified += int((sound & (node == self._unclassified)).sum())
         if self.texts is not None:
             self.left_out[nothing_left(self.texts.rule)] += int((status == records.RARE).sum())
+
+    def _times(self, found: RecordBatch) -> Int64s:
+        """int64[n]: times, where they are needed. A record whose time cannot be read is marked."""
+        if not self._reads_times:
+            return np.full(len(found.rows), MISSING_TIME, dtype=np.int64)
+        texts = self._records.texts(found, COLUMNS["time"])
+        time, way = read_times(texts, known_pattern(self.layout))
+        bad = (way == NO_WAY) & texts.is_not_null().to_numpy() & (found.status == records.GOOD)
+        found.status[bad] = records.BAD_TIME
+        return time
 
     def _nodes(self, found: RecordBatch) -> tuple[Int32s, Int32s, list[Path]]:
         """int32[n]: node of each record, and of its path; paths, as names. A record whose path is bad is marked."""
@@ -260,14 +327,14 @@ class Reader:
         path = np.full(len(found.rows), -1, dtype=np.int32)
         if self.layout.has_category:
             code = self._records.code(found, records.CATEGORY, self._categories)
-            for c in range(len(self._node_of_category), len(self._categories)):
-                self._paths.append(split_path(self._categories.text(c).decode(), self.settings.separator))
-            new = self._paths[len(self._node_of_category) :]
+            names, separator = self._categories.codes.texts_from(len(self._node_of_category)), self.settings.separator
+            new = [split_path(name.decode(), separator) for name in names]
+            self._paths += new
             nodes = np.array([-1 if p is None else self._tree.node(p) for p in new], dtype=np.int32)
             known = self._node_of_category = np.concatenate([self._node_of_category, nodes])
-            used, inverse = np.unique(code, return_inverse=True)
-            path = inverse.astype(np.int32)
-            paths = [() if c < 0 else self._paths[c] or () for c in used.tolist()]
+            if self.texts is not None:
+                path, used = _numbered(code, len(self._categories))
+                paths = [() if c < 0 else self._paths[c] or () for c in used.tolist()]
         elif self.classifier is not None:
             queries = Vocabulary()
             code = path = self._records.code(found, records.QUERY, queries)
@@ -295,29 +362,67 @@ class Reader:
         found.status[good[chosen.kind == NOTHING]] = records.RARE
         return chosen.spread(good, len(found.rows))
 
-    def _name_users(self) -> None:
-        """Draw or copy the ids under which new users are published."""
+    def _name_users(self, found: RecordBatch, user: Int32s) -> None:
+        """Draw or copy the ids under which new users are published.
+
+        Ids are between quotes where the first one of all was, or where they must be: how the asker's was written is
+        not kept, since that tells of the asker.
+        """
         n = len(self.users) - len(self.ids)
         if n == 0:
             return
-        if self.settings.ids == "new":
+        quoted = bool(self._needs_quotes[0]) if len(self.ids) else self._is_quoted(found, user)
+        if self.settings.ids != "original":
             if self._digits is None:
                 self._digits = self.users.text(0).isdigit()
-            fresh_ids(self.ids, n, self._id_random, digits=self._digits)
-            needs = np.full(n, self.layout.is_json and not self._digits, dtype=np.uint8)
+            if self._sharding is not None and self._sharding.secret is not None:
+                self._keyed_ids(self._sharding.secret.run_key)
+            else:
+                fresh_ids(self.ids, n, self._id_random, digits=self._digits)
+            needs = np.full(n, quoted or (self.layout.is_json and not self._digits), dtype=np.uint8)
         else:
             new = [self.users.text(c) for c in range(len(self.ids), len(self.users))]
             for text in new:
                 self.ids.add(self.layout.quoted(escaped(text.decode()).encode() if self.safe_csv else text))
-            needs = np.array([self.layout.needs_quotes(text) for text in new], dtype=np.uint8)
+            needs = np.array([quoted or self.layout.needs_quotes(text) for text in new], dtype=np.uint8)
         self._needs_quotes = np.concatenate([self._needs_quotes, needs])
 
+    def _is_quoted(self, found: RecordBatch, user: Int32s) -> bool:
+        """Tell whether the first user of all is written between quotes."""
+        first = np.flatnonzero(user == 0)[:1]
+        return bool(_between_quotes(found, first).any())
 
-def _cuts(found: RecordBatch, rows: Int64s) -> Int32s:
-    """Return where the lines of some records, and the users in them, begin and end."""
-    cuts = np.empty((len(rows), join.CUTS), dtype=np.int32)
+    def _keyed_ids(self, key: bytes) -> None:
+        """Make the ids of new users of the secret of all shards."""
+        texts = run_ids(key, self.users.codes, len(self.ids), digits=bool(self._digits))
+        n, width = texts.shape
+        begin = np.arange(n, dtype=np.int32) * np.int32(width)
+        spans, code = np.stack([begin, begin + np.int32(width)], axis=1), np.full(n, -1, dtype=np.int32)
+        self.ids.code(texts.ravel(), spans, 0, np.arange(n, dtype=np.int32), code)
+        if len(self.ids) != len(self.users):
+            raise UserError("Two users of this stream would get one id: begin again, with another --secret.")
+
+
+def _numbered(code: Int32s, codes: int) -> tuple[Int32s, Int64s]:
+    """Return the number of each code among those in use, and which are in use, ascending; BROKEN and NONE are codes."""
+    is_used = np.zeros(codes - BROKEN, dtype=np.bool_)
+    is_used[code - BROKEN] = True
+    number = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
+    return number[code - BROKEN], np.flatnonzero(is_used) + BROKEN
+
+
+def _cuts(found: RecordBatch, rows: Int64s | slice) -> Int32s:
+    """Return where the lines of some records, and the users in them, with their quotes, begin and end."""
+    cuts = np.empty((len(found.rows[rows]), join.CUTS), dtype=np.int32)
     cuts[:, join.LINE_BEGIN], cuts[:, join.LINE_END] = found.rows[rows, records.BEGIN], found.rows[rows, records.END]
-    cuts[:, join.USER_BEGIN] = found.spans[rows, 2 * records.USER]
-    cuts[:, join.USER_END] = found.spans[rows, 2 * records.USER + 1]
-    cuts[:, join.BARE] = found.how[rows, records.USER] == records.BARE
+    quoted = _between_quotes(found, rows)
+    cuts[:, join.USER_BEGIN] = found.spans[rows, 2 * records.USER] - quoted
+    cuts[:, join.USER_END] = found.spans[rows, 2 * records.USER + 1] + quoted
+    cuts[:, join.BARE] = quoted | (found.how[rows, records.USER] == records.BARE)
     return cuts
+
+
+def _between_quotes(found: RecordBatch, rows: Int64s | slice) -> npt.NDArray[np.bool_]:
+    """bool[rows]: the user of each record is written between quotes."""
+    how = found.how[rows, records.USER]
+    return np.asarray((how == records.QUOTED) | (how == records.ESCAPED))

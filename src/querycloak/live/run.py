@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from querycloak.live.address import Address
 from querycloak.logs.atomic import is_pipe
 from querycloak.logs.read_options import ReadOptions
 from querycloak.mapping.modes import DEFAULT_MAPPING, stated_mapping
-from querycloak.releases.files import statement_path
+from querycloak.releases.statement_file import statement_path
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from querycloak.live.address import Place
+    from querycloak.live.secret import IdSecret
+    from querycloak.live.shards import Shard
     from querycloak.methods.stream.stream_statement import StreamSettings
     from querycloak.releases.signing import SigningKey
     from querycloak.releases.statement import PrivacyStatement
@@ -26,9 +29,9 @@ class Run:
 
     method: str
     settings: StreamSettings
-    source: Path | None = None
+    source: Place = None
     """None = standard input"""
-    output: Path | None = None
+    output: Place = None
     """None = standard output"""
     statement: Path | None = None
     """None = next to the output, if that is a file"""
@@ -52,20 +55,33 @@ class Run:
     """what signs the statement; None = unsigned"""
     command: str = ""
     """the command, for the statement"""
+    shard: Shard | None = None
+    """the part of the stream that is taken; None = all of it. Output and checkpoint are those of the shard"""
+    secret: IdSecret | None = None
+    """what the ids of all shards are made of; None = there are no shards, or ids are the original ones"""
+    take_over: tuple[Path, ...] = ()
+    """checkpoints of the shards that there were before, whose waiting records this one goes on with"""
 
     def must_agree(self) -> dict[str, Any]:
         """Return what a checkpoint must share with this run."""
-        files = {"input": self.source, "output": self.output, "truth": self.truth}
-        same = {name: None if path is None else str(path.resolve()) for name, path in files.items()}
+        ends = {"input": self.source, "output": self.output, "truth": self.truth}
+        same = {name: str(end.resolve()) if isinstance(end, Path) else end and str(end) for name, end in ends.items()}
         read = {"columns": dict(self.options.columns), "format": self.options.format, "header": self.options.header}
         given = {"method": self.method, "seed": self.seed, "encoding": self.options.encoding, **read}
+        given["shard"] = None if self.shard is None else str(self.shard)
+        given["secret"] = None if self.secret is None else self.secret.fingerprint
         given |= {"taxonomy": self.taxonomy, "mapping": stated_mapping(self.mapping), "safe_csv": self.safe_csv}
         return {**given, **self.settings.to_json(), **same}
 
     @property
+    def has_broker(self) -> bool:
+        """Whether a broker is at one of the ends."""
+        return isinstance(self.source, Address) or isinstance(self.output, Address)
+
+    @property
     def statement_path(self) -> Path | None:
         """Where the statement goes; None = nowhere."""
-        if self.statement is not None or self.output is None or is_pipe(self.output):
+        if self.statement is not None or not isinstance(self.output, Path) or is_pipe(self.output):
             return self.statement
         return statement_path(self.output)
 

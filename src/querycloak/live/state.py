@@ -1,7 +1,8 @@
 """Checkpoints: the state of a run on disk, whole or not at all, in the form of `live.container`.
 
 A state is data, never code: it is read as arrays and JSON, and every value is checked before a kernel sees it. How the
-input is laid out is not taken from the state but found again in the first lines of the input.
+input is laid out is not taken from the state but found again in the first lines of the input. These are kept in the
+state, since a broker need not have them any more; a file must still begin with them.
 
 What waits is personal data: the file can be read by its owner alone, and is removed at the end of the input.
 
@@ -9,11 +10,14 @@ Next to the state are two small files of JSON. `key`, from the first moment of a
 random words are made of, so that a run that goes on after a crash draws the same again, and nobody who followed the
 output sees a query under two users. `finished`, from the end of a run on: it was this run, and its output was so long;
 the same command run again then changes nothing, since a second draw would be a second release of one log.
+
+A shard has up to three more. `stopped`, while it does not run and its output is just what its state says. `taken`: the
+positions at which the shards stopped whose waiting records it goes on with. `handed-over`, in the checkpoints of these:
+to how many shards; they must never go on themselves.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
 import stat
@@ -22,42 +26,44 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
+import numpy as np
 
 from querycloak._version import __version__
-from querycloak.arrays.checks import Arrays, BadStateError, Count, read_plain
+from querycloak.arrays.checks import Arrays, BadStateError, Count, read_plain, take
 from querycloak.errors import InputError, OutputError
 from querycloak.live.container import OlderStateError, read_container, write_container
+from querycloak.live.journal import JOURNAL, Journal, read_events
 from querycloak.randomness import KEY_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Checkpoint", "Position", "Saved", "fingerprint"]
+    from querycloak.live.ends import Mark, Sink, Source
+    from querycloak.live.timekeeper import Event
+
+__all__ = ["HANDED", "STOPPED", "TAKEN", "Checkpoint", "Handed", "Position", "Saved", "Stopped", "Taken"]
 
 FILE: Final = "state"
 KEY: Final = "key"
 FINISHED: Final = "finished"
-HEAD: Final = 1 << 16
-"""Bytes of the input by which it is known again, at least."""
+STOPPED: Final = "stopped"
+TAKEN: Final = "taken"
+HANDED: Final = "handed-over"
+SAMPLE: Final = "sample"
+"""The array with the first bytes of the input."""
 LONGEST_SMALL: Final = 1 << 20
+LONGEST_JOURNAL: Final = 1 << 26
 BEGIN_AGAIN: Final = "remove it to begin again"
 
 
 class Position(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a run was in its files."""
+    """Where a run was at both ends."""
 
-    sample: Count
-    """bytes of the input by which its layout was found"""
-    head: Count
-    """first bytes of the input that `digest` is over; so are the last ones before `read`"""
-    digest: str
-    read: Count
-    """bytes of the input taken in"""
-    written: Count
-    """bytes of the output"""
-    output_digest: str
-    """of these bytes: the statement will be for them, too"""
+    input: dict[str, Any]
+    """the source's mark: see `live.ends`"""
+    output: dict[str, Any]
+    """the sink's mark"""
     truth: Count
     """bytes of the truth"""
     rows: Count
@@ -73,6 +79,8 @@ class Saved:
     run: dict[str, Any]
     """what must be the same to go on: method, settings, files"""
     position: Position
+    sample: bytes
+    """first bytes of the input, by which its layout was found, and is found again"""
     arrays: Arrays
     converter: dict[str, Any]
     """the state of the converter, with `arrays`"""
@@ -94,22 +102,37 @@ class _Key(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Finished(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     version: str
     run: dict[str, Any]
-    read: Count
-    """bytes of the input"""
-    written: Count
-    """bytes of the output"""
+    input: dict[str, Any]
+    """the source's mark at its end"""
+    output: dict[str, Any]
+    """the sink's mark"""
 
 
-_Small = TypeVar("_Small", _Key, _Finished)
+class Stopped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A shard that stopped between two records."""
+
+    version: str
+    catching_up: bool
+    """it has not come to where the last of the shards before it had stopped"""
 
 
-def fingerprint(path: Path, head: int, read: int) -> str:
-    """Return the digest of the first bytes of an input and of the last ones that were read, to know it again."""
-    with path.open("rb") as file:
-        digest = hashlib.sha256(file.read(head))
-        file.seek(max(0, read - HEAD))
-        digest.update(file.read(min(HEAD, read)))
-        return digest.hexdigest()
+class Taken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The shards that there were before."""
+
+    version: str
+    marks: list[dict[str, Any]]
+    """where each of them stopped in the input"""
+
+
+class Handed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What became of a shard."""
+
+    version: str
+    shards: Count
+    """how many there are now"""
+
+
+_Small = TypeVar("_Small", _Key, _Finished, Stopped, Taken, Handed)
 
 
 class Checkpoint:
@@ -118,12 +141,16 @@ class Checkpoint:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.file = directory / FILE
+        self._journal: Journal | None = None
+        self.had_key = False
+        """the key was there: this run has begun before"""
 
     def save(self, saved: Saved) -> None:
         """Write the state under another name, then rename it; a kill at any moment leaves the old state or the new."""
         values = _Values(__version__, saved.run, saved.position, saved.converter)
+        arrays = saved.arrays | {SAMPLE: np.frombuffer(saved.sample, dtype=np.uint8)}
         with self._replacing(FILE) as file:
-            write_container(file, saved.arrays, msgspec.to_builtins(values))
+            write_container(file, arrays, msgspec.to_builtins(values))
 
     @contextmanager
     def _replacing(self, name: str) -> Iterator[IO[bytes]]:
@@ -145,9 +172,15 @@ class Checkpoint:
         except OSError as error:
             raise OutputError(f"{self.directory}: the checkpoint cannot be written ({error.strerror}).") from None
 
+    @property
+    def size(self) -> int:
+        """Bytes of the state on disk."""
+        return self.file.stat().st_size
+
     def key(self, run: dict[str, Any]) -> bytes:
         """Return the key of this run, made at its first start; one of other settings is refused."""
         found = self._read_small(KEY, _Key)
+        self.had_key = found is not None
         if found is None:
             found = _Key(__version__, run, secrets.token_bytes(KEY_BYTES))
             with self._replacing(KEY) as file:
@@ -157,7 +190,51 @@ class Checkpoint:
             raise InputError.at(self.directory / KEY, f"the key of the run was damaged; {BEGIN_AGAIN}")
         return found.key
 
-    def finish(self, run: dict[str, Any], read: int, written: int) -> None:
+    def open_journal(self) -> list[Event]:
+        """Return what the clock had decided after the last save, and go on there."""
+        data = b""
+        with self.refusing(), self._opened(JOURNAL) as file:
+            if file is not None:
+                data = file.read(LONGEST_JOURNAL)
+            events = read_events(data)
+        if self._journal is not None:
+            self._journal.close()
+        self.directory.mkdir(mode=0o700, exist_ok=True)
+        self._journal = Journal(self.directory / JOURNAL, data.rfind(b"\n") + 1)
+        return events
+
+    def add_event(self, event: Event) -> None:
+        """Write down what the clock has decided."""
+        assert self._journal is not None
+        self._journal.add(event)
+
+    def clear_journal(self) -> None:
+        """Forget what the clock had decided before the state that was just saved."""
+        if self._journal is not None:
+            self._journal.clear()
+
+    def note(self, name: str, said: Stopped | Taken | Handed) -> None:
+        """Write one of the small files of a shard."""
+        with self._replacing(name) as file:
+            file.write(msgspec.json.encode(said))
+
+    def stopped(self) -> Stopped | None:
+        """Return how a shard stopped; None = it runs, or was killed."""
+        return self._read_small(STOPPED, Stopped)
+
+    def goes_on(self) -> None:
+        """Note that a shard runs: from now on its output may be longer than its state says."""
+        (self.directory / STOPPED).unlink(missing_ok=True)
+
+    def taken(self) -> Taken | None:
+        """Return the shards that there were before this one; None = there were none."""
+        return self._read_small(TAKEN, Taken)
+
+    def handed(self) -> Handed | None:
+        """Return what became of a shard; None = it may go on."""
+        return self._read_small(HANDED, Handed)
+
+    def finish(self, run: dict[str, Any], read: Mark, written: Mark) -> None:
         """Note that the run is finished, then remove what it would need to go on."""
         with self._replacing(FINISHED) as file:
             file.write(msgspec.json.encode(_Finished(__version__, run, read, written)))
@@ -165,38 +242,49 @@ class Checkpoint:
 
     def _clear(self) -> None:
         """Remove what a run needs to go on: a run that is finished does not."""
-        for name in (FILE, f"{FILE}.part", KEY, f"{KEY}.part"):
+        for name in (FILE, f"{FILE}.part", KEY, f"{KEY}.part", JOURNAL, STOPPED, TAKEN):
             (self.directory / name).unlink(missing_ok=True)
 
-    def is_finished(self, run: dict[str, Any], source: Path, output: Path) -> bool:
-        """Tell whether just this run is finished; where its files have changed since, that is said."""
+    def is_finished(self, run: dict[str, Any], source: Source, output: Sink) -> bool:
+        """Tell whether just this run is finished; where its ends have changed since, that is said."""
         found = self._read_small(FINISHED, _Finished)
         if found is None:
             return False
         self._refuse_other(run, __version__, found.run)
         again = "remove it to make another release of the same log: two releases tell more than one"
-        if not output.is_file() or output.stat().st_size != found.written:
-            raise OutputError(
-                f"{output}: the run of {self.directory} is finished, and its output was changed; {again}."
-            )
-        if source.stat().st_size != found.read:
-            problem = f"the run is finished, and {source} has changed since: use another folder for what is new"
+        with self.refusing():
+            is_output, is_input = output.ends_at(found.output), source.ends_at(found.input)
+        if not is_output:
+            problem = f"the run of {self.directory} is finished, and its output was changed; {again}"
+            raise OutputError(f"{output.name}: {problem}.")
+        if not is_input:
+            problem = f"the run is finished, and {source.name} has changed since: use another folder for what is new"
             raise InputError.at(self.directory, problem)
         self._clear()  # killed before it had
         return True
 
-    def load(self, run: dict[str, Any], source: Path) -> Saved | None:
-        """Read the state of this run; one of other settings or another input is refused, and says what differs."""
+    def look(self) -> Saved | None:
+        """Read the state of any run of this version, to take it over."""
+        found = self._read()
+        if found is None:
+            return None
+        arrays, values = found
+        if values.version != __version__:
+            self._refuse_other({}, values.version, {})
+        with self.refusing():
+            sample = take(arrays, SAMPLE, np.uint8).tobytes()
+        return Saved(values.run, values.position, sample, arrays, values.converter)
+
+    def load(self, run: dict[str, Any]) -> Saved | None:
+        """Read the state of this run; one of other settings is refused, and says what differs."""
         found = self._read()
         if found is None:
             return None
         arrays, values = found
         self._refuse_other(run, values.version, values.run)
-        at = values.position
-        fits = at.sample <= at.head <= at.read <= source.stat().st_size
-        if not fits or fingerprint(source, at.head, at.read) != at.digest:
-            raise InputError.at(self.directory, f"the checkpoint is of another input than {source}")
-        return Saved(values.run, at, arrays, values.converter)
+        with self.refusing():
+            sample = take(arrays, SAMPLE, np.uint8).tobytes()
+        return Saved(values.run, values.position, sample, arrays, values.converter)
 
     def _refuse_other(self, run: dict[str, Any], version: str, saved: dict[str, Any]) -> None:
         """Refuse what another run, or another version, has left."""

@@ -11,12 +11,13 @@ from querycloak.live.run import Run, Summary
 from querycloak.logs.atomic import write_text
 from querycloak.mapping.modes import stated_mapping
 from querycloak.methods.stream.stream_release import flow_figures
-from querycloak.methods.stream.stream_statement import stream_statement
-from querycloak.methods.stream.stream_texts import published_kinds
-from querycloak.releases.files import sealed_statement
+from querycloak.methods.stream.stream_statement import TOO_LONG, stream_statement
+from querycloak.methods.stream.stream_texts import changes_texts, published_kinds
+from querycloak.releases.statement_file import sealed_statement
 
 if TYPE_CHECKING:
     from querycloak.live.converter import Converter
+    from querycloak.live.shards import Shard
     from querycloak.randomness import Randomness
     from querycloak.releases.statement import PrivacyStatement
 
@@ -29,7 +30,7 @@ def sum_up(run: Run, converter: Converter, random: Randomness, seconds: float, *
     """Return the statement and the figures of what a run has done so far."""
     engine, reader = converter.engine, converter.reader
     left_out = {"unclassified": reader.unclassified if run.settings.unclassified == "drop" else 0, **reader.left_out}
-    entered = engine.entered + sum(left_out.values())
+    entered = engine.entered - converter.before + sum(left_out.values())
     figures = flow_figures(engine, converter.delays, converter.fewest if converter.left else 0)
     texts = reader.texts
     told: dict[str, int] = {}
@@ -41,11 +42,19 @@ def sum_up(run: Run, converter: Converter, random: Randomness, seconds: float, *
         run.settings,
         random,
         counts_in={"rows": entered, "users": reader.known_users},
-        counts_out={"rows": converter.left, "users": int(converter.seen.sum())},
-        dropped={"still waiting at the end": engine.waiting, **left_out, **reader.problems.counts},
+        counts_out={"rows": converter.left, "users": converter.published_ids},
+        dropped={
+            "still waiting at the end": engine.waiting + converter.kept,
+            TOO_LONG: converter.dropped,
+            **left_out,
+            **reader.problems.counts,
+        },
         figures=figures | {"unclassified": reader.unclassified, "input ended": int(finished), **told},
         columns=tuple(c.name for c in reader.layout.form.columns),
+        timed=converter.publisher.has_time,
     )
+    if run.shard is not None:
+        statement = _of_shard(statement, run, run.shard)
     if run.seed is not None:
         statement = statement.seeded()
     if reader.classifier is not None:
@@ -53,10 +62,13 @@ def sum_up(run: Run, converter: Converter, random: Randomness, seconds: float, *
         statement = replace(statement, mapping=used)
     stats = {
         "method": run.method,
+        **({} if run.shard is None else {"shard": str(run.shard)}),
         **run.settings.to_json(),
         "records in": entered,
         "records out": converter.left,
         "records waiting": engine.waiting,
+        "records in the open epoch": converter.kept,
+        "records dropped": converter.dropped,
         "records unclassified": reader.unclassified,
         "records not published": dict(reader.left_out),
         **told,
@@ -75,6 +87,17 @@ def sum_up(run: Run, converter: Converter, random: Randomness, seconds: float, *
         "finished": finished,
     }
     return Summary(statement, stats, finished)
+
+
+def _of_shard(statement: PrivacyStatement, run: Run, shard: Shard) -> PrivacyStatement:
+    """Say that a statement is of a part of a stream, and what that changes."""
+    whole = f"this is shard {shard.index} of {shard.count}: all shards together are one release"
+    others = [f"{whole}, and the numbers here are of this one"]
+    if changes_texts(run.settings.rule):
+        others.append("people who share a text are counted within the shard: fewer texts are published than of one run")
+    if run.secret is not None:
+        others.append("whoever has the secret of the shards can tell whose an id is; it is kept until it is removed")
+    return replace(statement, does_not_cover=(*statement.does_not_cover, *others))
 
 
 def write_stats(run: Run, summary: Summary) -> None:

@@ -1,13 +1,20 @@
-"""Who asked each published record, written while the stream runs, in the form of `releases.truth_file`."""
+"""Who asked each published record, written while the stream runs, in the form of `releases.truth_file`.
+
+Before the first row under a published id comes the line that tells whose it is, and after each batch all is handed to
+the system: `querycloak survey` follows the file.
+"""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from querycloak.errors import OutputError
 from querycloak.logs.atomic import PRIVATE
-from querycloak.releases.truth_file import HEADER, escaped
+from querycloak.releases.truth_file import DELAY, HEADER, escaped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,9 +27,13 @@ __all__ = ["TruthFile"]
 class TruthFile:
     """Appends to a truth file; only its owner may read it, from the first byte."""
 
-    def __init__(self, path: Path, begin: int = 0, rows: int = 0) -> None:
-        """Open the file; go on after `begin` bytes and `rows` records, or begin."""
+    def __init__(self, path: Path, begin: int = 0, rows: int = 0, named: npt.NDArray[np.bool_] | None = None) -> None:
+        """Open the file; go on after `begin` bytes and `rows` records, or begin.
+
+        `named`: bool[users], whose published ids are told in these bytes.
+        """
         self.rows = rows
+        self._named = np.zeros(0, dtype=np.bool_) if named is None else named.copy()
         try:
             self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE), "r+b")
             os.fchmod(self._file.fileno(), PRIVATE)
@@ -37,20 +48,33 @@ class TruthFile:
             self._file.write(b"\t".join(word.encode() for word in HEADER) + b"\n")
 
     def add(self, converter: Converter, published: Published) -> None:
-        """Write the askers of records that have left."""
+        """Write whose the new ids are, then the askers of records that have left."""
         text = {
             code: escaped(converter.reader.users.text(code).decode()).encode() for code in set(published.asker.tolist())
         }
-        rows = enumerate(published.asker.tolist(), self.rows)
-        self._file.write(b"".join(b"row\t%d\t%b\n" % (row, text[code]) for row, code in rows))
+        for made, code in published.named.items():
+            self._name(made.decode(), code, converter)
+        if not converter.publisher.changes_ids:
+            self._name_users(converter)
+        numbers = range(self.rows, self.rows + len(published.asker))
+        rows = zip(numbers, published.asker.tolist(), published.delay.tolist(), strict=True)
+        kind = DELAY.encode()
+        self._file.write(b"".join(b"row\t%d\t%b\n%b\t%d\t%d\n" % (n, text[code], kind, n, d) for n, code, d in rows))
         self.rows += len(published.asker)
+        self._file.flush()
 
-    def end(self, converter: Converter) -> None:
-        """Write whose the published ids are."""
-        reader = converter.reader
-        for code in converter.seen.nonzero()[0].tolist():
-            published, original = reader.published_id(code), reader.users.text(code)
-            self._file.write(f"user\t{escaped(published)}\t{escaped(original.decode())}\n".encode())
+    def _name_users(self, converter: Converter) -> None:
+        """Write whose the ids of the run are that were published for the first time."""
+        seen = converter.seen
+        new = seen.copy()
+        new[: len(self._named)] &= ~self._named
+        for code in new.nonzero()[0].tolist():
+            self._name(escaped(converter.reader.published_id(code)), code, converter)
+        self._named = seen.copy()
+
+    def _name(self, made: str, code: int, converter: Converter) -> None:
+        original = escaped(converter.reader.users.text(code).decode())
+        self._file.write(f"user\t{made}\t{original}\n".encode())
 
     def close(self) -> None:
         """Close the file."""

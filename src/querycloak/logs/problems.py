@@ -31,6 +31,7 @@ BAD: Final = {
     records.NOT_TEXT: "lines that are not in the encoding, left out",
     records.TOO_LONG: "lines that are too long, left out",
     records.BAD_PATH: "category paths with an empty level, left out",
+    records.BAD_TIME: "times that cannot be read, left out",
 }
 """Status of a record → how it is counted."""
 
@@ -72,6 +73,8 @@ class Problems:
             problem = "expected text, found a NUL byte"
         elif status == records.BAD_PATH:
             problem = "expected a category path, found one with an empty level"
+        elif status == records.BAD_TIME:
+            problem = "expected a time, found something else"
         elif self.is_json:
             problem = "expected one JSON object with a text or a whole number as the user, found something else"
         else:

@@ -80,7 +80,10 @@ class RecordBatch:
     @property
     def good(self) -> Int32s:
         """int32: the rows of good records."""
-        return np.flatnonzero(self.status == kernels.GOOD).astype(np.int32)
+        good = self.status == kernels.GOOD
+        if good.all():  # as nearly always: nothing is searched
+            return np.arange(len(good), dtype=np.int32)
+        return np.flatnonzero(good).astype(np.int32)
 
     @cached_property
     def is_ascii(self) -> bool:
@@ -102,11 +105,15 @@ class RecordBatch:
 class RecordReader:
     """Takes in bytes in pieces of any size, and returns the records of their whole lines."""
 
-    def __init__(self, layout: Layout, problems: Problems, *, collect: bool) -> None:
-        """With `collect` the values of all columns are found, without only those of user, query and category."""
+    def __init__(self, layout: Layout, problems: Problems, *, collect: bool, times: bool = False) -> None:
+        """With `collect` the values of all columns are found, without only those of user, query and category.
+
+        With `times` those of the time, too.
+        """
         self.layout = layout
         self.problems = problems
         self.collect = collect
+        self._least = LEAST + times
         self.decoder = Decoder(Wrapping.of(layout.form))
         self.extras: list[Column] = [c for c in layout.form.columns if c.role is None] if collect else []
         """columns without a role, which come after those of the roles"""
@@ -136,7 +143,7 @@ class RecordReader:
     @property
     def width(self) -> int:
         """Columns of the spans."""
-        return len(COLUMNS) + len(self.extras) if self.collect else LEAST
+        return len(COLUMNS) + len(self.extras) if self.collect else self._least
 
     def read(self, raw: bytes, *, final: bool = False) -> RecordBatch:
         """Take in bytes; return the records of whole lines. After the final piece an unfinished line is whole."""
@@ -166,13 +173,20 @@ class RecordReader:
             self._check_json(batch, consumed)
         return batch
 
+    def split(self, data: bytes) -> RecordBatch:
+        """Find the values of whole lines that were read and checked before, and are decoded."""
+        array = np.frombuffer(data, dtype=np.uint8)
+        found, n = self._split(data, array, final=True, longest=2 * LONGEST_LINE)
+        return RecordBatch(data, array, found.rows[:n], found.spans[:n], found.how[:n], None)
+
     def code(self, batch: RecordBatch, column: int, vocabulary: Vocabulary) -> Int32s:
         """int32[n]: codes of a value of the good records, -1 elsewhere and where there is none.
 
         Users are coded in their normal form. A record whose value is broken, or empty where it must not be, is marked.
         """
         rows = batch.good
-        escaped = batch.how[rows, column] == kernels.ESCAPED
+        how = batch.how[:, column]
+        escaped = (how if len(rows) == len(how) else how[rows]) == kernels.ESCAPED
         odd = escaped.copy()
         if self.layout.form.safe_csv:
             odd |= self._apostrophes(batch, column)[rows]
@@ -207,21 +221,26 @@ class RecordReader:
             return [b"" if text is not None and not text.strip(b" \t") else text for text in plain]
         return plain
 
-    def settle(self, batch: RecordBatch) -> tuple[int, InputError | None]:
-        """Count what is left out; where a bad line ends the reading, return how many records come before, and why."""
+    def settle(self, batch: RecordBatch, until: int | None = None) -> tuple[int, InputError | None]:
+        """Count what is left out; where a bad line ends the reading, return how many records come before, and why.
+
+        `until`: the end of the last line, where the batch does not have its record any more.
+        """
         status = batch.status
         end, problem = len(status), None
         if self.problems.stop:
-            bad = np.flatnonzero((status >= kernels.FIELDS) & (status <= kernels.BAD_PATH))
+            bad = np.flatnonzero((status >= kernels.FIELDS) & (status <= kernels.BAD_TIME))
             if len(bad):
                 end = int(bad[0])
                 begin, _, kind, fields = batch.rows[end].tolist()
                 problem = self.problems.error(kind, self._line + batch.data.count(b"\n", 0, begin) + 1, fields)
-        for kind, times in enumerate(np.bincount(status[:end], minlength=kernels.BAD_PATH + 1).tolist()):
-            if kernels.GOOD < kind <= kernels.BAD_PATH:
+        for kind, times in enumerate(np.bincount(status[:end], minlength=kernels.BAD_TIME + 1).tolist()):
+            if kernels.GOOD < kind <= kernels.BAD_TIME:
                 self.problems.count(kind, times)
-        if problem is None and len(status):
-            self._line += int(kernels.count_lines(batch.array[: batch.rows[-1, kernels.END]]))
+        if until is None:
+            until = int(batch.rows[-1, kernels.END]) if len(status) else 0
+        if problem is None:
+            self._line += int(kernels.count_lines(batch.array[:until]))
         return end, problem
 
     def texts(self, batch: RecordBatch, column: int) -> pl.Series:
@@ -290,7 +309,7 @@ class RecordReader:
     def _key_table(self) -> KeyTable:
         at = {c.path or (c.name,): COLUMNS[c.role] for c in self._columns if c.role is not None}
         if not self.collect:
-            return KeyTable({path: column for path, column in at.items() if column < LEAST})
+            return KeyTable({path: column for path, column in at.items() if column < self._least})
         at |= {c.path or (c.name,): len(COLUMNS) + i for i, c in enumerate(self.extras)}
         for path in sorted(opened_paths(at) - at.keys()):
             made = json_column(path, None, {c.name for c in (*self._columns, *self._implicit)})
@@ -299,17 +318,21 @@ class RecordReader:
             self._implicit.append(made)
         return KeyTable(at)
 
-    def _split(self, data: bytes, array: Bytes, *, final: bool) -> tuple[kernels.Records, int]:
+    def _split(
+        self, data: bytes, array: Bytes, *, final: bool, longest: int = LONGEST_LINE
+    ) -> tuple[kernels.Records, int]:
         """Find the records; return them with one row more, and how many there are."""
         size = kernels.count_lines(array) + 2
         width = self.width + (SPARE if self.collect and self.layout.is_json else 0)
         found = _empty(size, width)
+        if not self.layout.is_json and not (self._table.quotes and b'"' in data):
+            return found, kernels.split_plain(array, self._table, longest, found)
         if not self.layout.is_json:
-            return found, kernels.split_table(array, self._table, LONGEST_LINE, final, found)
+            return found, kernels.split_table(array, self._table, longest, final, found)
         n = at = 0
         while True:
             flags = (self.collect, self.layout.has_user, len(COLUMNS))
-            n = kernels.split_json(array, self._keys.arrays, flags, LONGEST_LINE, n, at, found)
+            n = kernels.split_json(array, self._keys.arrays, flags, longest, n, at, found)
             at = int(found.rows[n, kernels.BEGIN])
             if found.rows[n, kernels.STATUS] != kernels.NEW_KEY:
                 break

@@ -27,7 +27,7 @@ judged on the first lines of a stream: a thousand searches in a row may well be 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -35,6 +35,27 @@ import polars as pl
 from querycloak.errors import InputError
 from querycloak.logs.builder import BAD_TIME
 from querycloak.logs.description import role_names
+from querycloak.logs.sanity_signs import (
+    CODE,
+    FEWEST_ROWS,
+    FEWEST_ROWS_FOR_USERS,
+    FEWEST_SINGLE,
+    FULL_NAMES,
+    MAIL,
+    MOST_BAD_TIMES,
+    MOST_CODES,
+    MOST_IDS_OF_USERS,
+    MOST_MAILS,
+    MOST_ONE_QUERY,
+    MOST_REQUESTS,
+    MOST_SPACED_USERS,
+    MOST_USERS_PER_ROW,
+    REQUEST,
+    SAMPLE,
+    SAMPLE_USERS,
+    SEVERAL_WORDS,
+    SHORT_NUMBER,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,31 +64,6 @@ if TYPE_CHECKING:
     from querycloak.logs.read_options import ReadOptions
 
 __all__ = ["check_columns"]
-
-FEWEST_ROWS: Final = 50
-FEWEST_ROWS_FOR_USERS: Final = 100
-"""a short log of many people is not odd"""
-SAMPLE: Final = 20_000
-"""rows whose texts are looked at, spread evenly over the log; the same log is always judged alike"""
-SAMPLE_USERS: Final = 1_000
-
-MOST_USERS_PER_ROW: Final = 0.9
-MOST_IDS_OF_USERS: Final = 0.05
-MOST_CODES: Final = 0.8
-MOST_MAILS: Final = 0.1
-MOST_REQUESTS: Final = 0.5
-MOST_SPACED_USERS: Final = 0.2
-MOST_ONE_QUERY: Final = 0.9
-MOST_BAD_TIMES: Final = 0.5
-FULL_NAMES: Final = 0.95
-"""where nearly all users have a space they are called by first and last name, which is allowed"""
-FEWEST_SINGLE: Final = 0.5
-"""texts that people type have a long tail: most of the different ones are typed once, whatever the size of the log"""
-
-CODE: Final = r"^\S*[\d@_.]\S*$"
-MAIL: Final = r"[^\s@]@[^\s@]+\.[^\s@]"
-REQUEST: Final = r"(?i)^\s*([{\[<]|https?://|select |get /|post /)"
-SHORT_NUMBER: Final = r"^\d{1,4}$"
 
 
 def check_columns(log: QueryLog, path: object, options: ReadOptions, *, whole: bool = True) -> None:
@@ -108,7 +104,7 @@ def _problems(log: QueryLog, *, whole: bool) -> Iterator[tuple[str, str]]:
         yield "query", f"holds mail addresses in {mails:.0%} of its different values"
     if (codes := share(queries.str.contains(CODE))) > MOST_CODES:
         yield "query", f"holds one word with digits, dots or @ in {codes:.0%} of the rows, as ids and login names do"
-    spaced, spaced_queries = share(asked_by.str.contains(r"\S\s+\S")), share(queries.str.contains(r"\S\s+\S"))
+    spaced, spaced_queries = share(asked_by.str.contains(SEVERAL_WORDS)), share(queries.str.contains(SEVERAL_WORDS))
     if MOST_SPACED_USERS < spaced < FULL_NAMES and spaced_queries < spaced / 2:
         seen = f"has several words in {spaced:.0%} of the rows"
         yield "user", f"{seen}, and the query in {spaced_queries:.0%}: they look swapped"

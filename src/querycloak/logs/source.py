@@ -6,12 +6,9 @@ says how lines are written), `builder` turns the values into codes. A stream tak
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
-
-import polars as pl
 
 from querycloak.errors import InputError
 from querycloak.logs.builder import LogBuilder
@@ -19,6 +16,7 @@ from querycloak.logs.compression import open_source
 from querycloak.logs.decoding import Decoder, Wrapping, find_wrapping
 from querycloak.logs.formats.parquet import read_parquet
 from querycloak.logs.formats.plugins import read_as_form, read_by_plugin
+from querycloak.logs.guarded import guarded
 from querycloak.logs.layout import find_layout, known_layout
 from querycloak.logs.problems import LONGEST_LINE
 from querycloak.logs.read_options import ReadOptions, read_options
@@ -28,8 +26,6 @@ from querycloak.logs.sanity import check_columns
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from querycloak.logs.form import LogForm
     from querycloak.logs.query_log import QueryLog
 
@@ -139,26 +135,6 @@ def _ends_line(data: bytes, form: LogForm) -> bool:
     """Tell whether the last line of a file has a line end, by its last bytes."""
     unit = 2 if form.encoding.startswith("utf-16") else 1
     return any(end.encode(form.encoding) == data[-unit:] for end in ("\n", "\r")[: 1 + (form.line_end == "\r")])
-
-
-@contextmanager
-def guarded(path: Path) -> Iterator[None]:
-    """Tell in one sentence whatever goes wrong while a file is read."""
-    if "\0" in str(path):
-        raise InputError("The name of the file to read has a NUL character in it.")
-    try:
-        yield
-    except FileNotFoundError:
-        raise InputError.at(path, "there is no such file") from None
-    except IsADirectoryError:
-        raise InputError.at(path, "expected a file, found a directory") from None
-    except OSError as error:
-        raise InputError.at(path, f"cannot be read ({error.strerror or type(error).__name__})") from None
-    except MemoryError:
-        raise InputError.at(path, "does not fit into memory; use a larger machine, or split the log by user") from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        # The message of the library may quote the file, so only its kind is told.
-        raise InputError.at(path, f"cannot be read as a log ({type(error).__name__})") from None
 
 
 class _Watched:

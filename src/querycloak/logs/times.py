@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import polars as pl
 
 from querycloak.logs.query_log import MISSING_TIME
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from querycloak.logs.query_log import Times
 
 __all__ = ["choose_pattern", "format_times", "parse_as", "parse_each", "parse_times"]
@@ -52,6 +53,8 @@ def parse_each(texts: pl.Series, pattern: str) -> Times:
     `pattern` is that of most of them, and makes no difference but in speed: what fits it and none before it is parsed
     at once.
     """
+    import polars as pl
+
     times = parse_times(texts, pattern).copy()
     odd = pl.Series(times == MISSING_TIME) | ~texts.str.contains(dict(PATTERNS)[pattern])
     if pattern in _SURER:
@@ -73,6 +76,8 @@ def parse_each(texts: pl.Series, pattern: str) -> Times:
 
 def parse_as(texts: pl.Series, pattern: str) -> Times:
     """Parse times by a pattern that the form of a log names; what is no such time is parsed as `parse_each` does."""
+    import polars as pl
+
     times = parse_times(texts, pattern).copy()
     at = (pl.Series(times == MISSING_TIME) & texts.is_not_null()).arg_true()
     if len(at):
@@ -83,6 +88,8 @@ def parse_as(texts: pl.Series, pattern: str) -> Times:
 
 def parse_times(texts: pl.Series, pattern: str) -> Times:
     """Return seconds since 1970-01-01 UTC: int64[n], MISSING_TIME where the text is missing or does not parse."""
+    import polars as pl
+
     if pattern in {"epoch", "epoch_ms"}:
         numbers = texts.cast(pl.Int64, strict=False)
         if numbers.null_count() > texts.null_count():
@@ -106,6 +113,8 @@ def parse_times(texts: pl.Series, pattern: str) -> Times:
 
 def format_times(times: Times, pattern: str) -> pl.Series:
     """Return times as text again, null where missing."""
+    import polars as pl
+
     seconds = pl.Series("time", times)
     seconds = seconds.set(seconds == MISSING_TIME, None)
     if pattern == "epoch":

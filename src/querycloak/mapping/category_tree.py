@@ -28,8 +28,8 @@ class CategoryTree:
         self.width = depth if borrows else 1
         self.sets = 0
         self._nodes: dict[tuple[str, ...], int] = {}
-        self._branch: dict[tuple[int, str], int] = {}  # (set of the branch above, -1 = root; name) → set
-        self._chains: list[list[int]] = []
+        self._branches: dict[tuple[int, str], int] = {}  # set of the branch above (-1 = none), name → set
+        self._chains: list[tuple[int, ...]] = []
         self._depths: list[int] = []
 
     def __len__(self) -> int:
@@ -47,17 +47,21 @@ class CategoryTree:
             self._depths.append(len(cut))
         return node
 
-    def _chain(self, cut: tuple[str, ...]) -> list[int]:
+    def _chain(self, cut: tuple[str, ...]) -> tuple[int, ...]:
         """Return the sets of a new node: its branches from depth 1 down, then its own."""
         if not self.borrows or not cut:
-            return [self._new_set()]
-        sets, above, new = [], -1, self.sets
-        for name in cut:
-            above = self._branch.setdefault((above, name), new)
-            new += above == new
-            sets.append(above)
-        self.sets = new
-        return sets if len(cut) == self.depth else [*sets, self._new_set()]
+            return (self._new_set(),)
+        sets, above, branches = [], -1, self._branches
+        for name in cut:  # a key of two parts: one of a whole path would be hashed name by name, at every level
+            at = branches.get((above, name))
+            if at is None:
+                at = branches[above, name] = self.sets
+                self.sets += 1
+            sets.append(at)
+            above = at
+        if len(cut) < self.depth:
+            sets.append(self._new_set())
+        return tuple(sets)
 
     def _new_set(self) -> int:
         self.sets += 1
@@ -69,9 +73,10 @@ class CategoryTree:
         The second array is the length of each chain.
         """
         chains = self._chains[first:]  # one moment in time: another thread may add to the tree
-        length = np.array([len(sets) for sets in chains], dtype=np.int32)
+        length = np.fromiter(map(len, chains), dtype=np.int32, count=len(chains))
         out = np.full((len(chains), self.width), -1, dtype=np.int32)
-        out[np.arange(self.width) < length[:, None]] = list(chain.from_iterable(chains))
+        sets = np.fromiter(chain.from_iterable(chains), dtype=np.int32, count=int(length.sum()))
+        out[np.arange(self.width) < length[:, None]] = sets
         return out, length
 
     def paths(self) -> list[tuple[str, ...]]:

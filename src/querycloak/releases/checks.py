@@ -122,7 +122,7 @@ def check_ids(table: QueryLog, statement: PrivacyStatement, original: QueryLog, 
         raise broken(statement, "published ids stand for nobody of the log")
     if statement.ids == "person" and len(np.unique(truth.user)) != len(truth.user):
         raise broken(statement, "two published ids stand for one person")
-    if statement.ids != "person" and (statement.model != "none" or statement.parameters):
+    if statement.ids != "person" and statement.unit != "query" and (statement.model != "none" or statement.parameters):
         raise broken(statement, "a person may have several ids, and a bound for people is promised")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.logs.durations import DAY, seconds_of
 from querycloak.logs.query_log import MISSING_TIME, NO_CODE
 from querycloak.releases._holders import holding_queries
 from querycloak.releases.checks import broken
@@ -90,14 +91,18 @@ def _check_clicks(table: QueryLog, statement: PrivacyStatement, original: QueryL
 
 
 def is_of_grain(time: Int64s, grain: str) -> bool:
-    """Tell whether every time that there is begins an hour, a day or a week (UTC; weeks begin on Monday)."""
+    """Tell whether every time that there is begins a grain, as an hour, a week or 10m (UTC; weeks begin on Monday)."""
     known = time[time != MISSING_TIME].astype("datetime64[s]")
     begin = {"hour": known.astype("datetime64[h]"), "day": known.astype("datetime64[D]")}
     # the unit W of NumPy counts from a Thursday; three days later it counts from a Monday
     begin["week"] = (known + np.timedelta64(3, "D")).astype("datetime64[W]").astype("datetime64[s]") - np.timedelta64(
         3, "D"
     )
-    return bool((begin[grain].astype("datetime64[s]") == known).all())
+    if grain in begin:
+        return bool((begin[grain].astype("datetime64[s]") == known).all())
+    size = seconds_of(grain)
+    since = known.astype(np.int64) + (3 * DAY if size is not None and size % (7 * DAY) == 0 else 0)
+    return size is not None and bool((since % size == 0).all())
 
 
 def people_per_click(

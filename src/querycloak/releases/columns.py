@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.ragged import Ragged
+from querycloak.logs.durations import round_down
 from querycloak.logs.query_log import MISSING_TIME, NO_CODE
 from querycloak.settings import Settings, setting
 from querycloak.texts.urls import urls_that_identify, urls_with_names
@@ -41,7 +42,6 @@ Bools = npt.NDArray[np.bool_]
 
 GRAINS: Final = {"hour": 3_600, "day": 86_400, "week": 604_800}
 """Seconds of each grain."""
-_BEGIN: Final = {"week": 4 * 86_400}
 """When the first grain begins: 1970-01-05 was a Monday."""
 CLICKS: Final = "clicks"
 TIME: Final = "time"
@@ -202,10 +202,7 @@ class KeptColumns:
 
 def rounded(time: Times, grain: str) -> Times:
     """Round times down to a grain; weeks begin on Monday, and a missing time stays missing."""
-    size, begin = GRAINS[grain], _BEGIN.get(grain, 0)
-    known = time != MISSING_TIME
-    down = (np.where(known, time, 0) - begin) // size * size + begin
-    return np.where(known, down, MISSING_TIME)
+    return round_down(time, grain)
 
 
 def _few_rows(log: QueryLog, most: int) -> Bools:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from querycloak.releases import checks, text_checks
 from querycloak.releases.column_checks import check_columns
+from querycloak.releases.period_checks import check_periods
 from querycloak.releases.release import CountRelease, ItemRelease, LogRelease, Release, Seal, StreamRelease
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def publish_stream(table: QueryLog, statement: PrivacyStatement, truth: Truth, e
     checks.check_promises(statement)
     k = int(statement.parameters["candidates"])
     checks.check_departures(k, truth.asker, truth.user[table.user], evidence.candidates)
+    check_periods(table, statement)
     return _publish(StreamRelease, table, statement, truth, evidence)
 
 

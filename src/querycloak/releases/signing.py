@@ -20,7 +20,7 @@ import msgspec
 
 from querycloak.errors import InputError, OutputError, UserError
 from querycloak.logs.atomic import PRIVATE, check_output, write_text
-from querycloak.logs.source import guarded
+from querycloak.logs.guarded import guarded
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

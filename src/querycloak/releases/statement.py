@@ -39,7 +39,7 @@ class PrivacyStatement:
     identifiers_dropped: bool = False
     """no published text holds an identifier that our patterns find, or the name of somebody few people asked for"""
     time_grain: str = ""
-    """published times are rounded down to it: hour, day or week; empty = nothing is promised"""
+    """published times are rounded down to it: hour, day or week, of a stream also 10m; empty = nothing is promised"""
     click_users: int = 0
     """at least so many people share the text and the URL of each published click; 0 = nothing is promised"""
     covers: tuple[str, ...]
@@ -51,7 +51,7 @@ class PrivacyStatement:
     new_ids: bool
     """user ids are new random ones"""
     ids: str = "person"
-    """what has a published id of its own: a `person`, a `day` or a `session` of a person, or nothing (`none`);
+    """what has a published id of its own: a `person`, a `day`, `epoch` or `session` of a person, or nothing (`none`);
     `invented` = ids stand for nobody, which only differential privacy of users can promise"""
     mapping: str = ""
     """how queries were read to find their concepts (`mapping.modes`); empty = no query was; filled by the bench"""

@@ -17,7 +17,7 @@ import msgspec
 
 from querycloak.errors import InputError
 from querycloak.logs.form import LogForm  # noqa: TC001 - msgspec reads the types of fields
-from querycloak.logs.source import guarded
+from querycloak.logs.guarded import guarded
 from querycloak.releases.commitment import NO_COMMITMENT
 from querycloak.releases.release import ReleaseKind  # noqa: TC001
 from querycloak.releases.signing import Signature  # noqa: TC001

@@ -1,9 +1,10 @@
 r"""Who is behind each published id, on disk only where asked: readable by its owner alone.
 
 A table of tab-separated text: `user`, published id, original id; and where rows have an asker of their own, `row`,
-number of the row from 0, original id. Backslash, tab and line end inside an id are written as `\\`, `\t`, `\n`, `\r`.
-One line `salt`, nothing, 64 hexadecimal digits opens the commitment of the statement (`releases/commitment.py`). The
-truth is written before its release: after a crash in between there is a truth too many, never a lost salt.
+number of the row from 0, original id. A stream also writes `delay`, number of the row, records that it waited for.
+Backslash, tab and line end inside an id are written as `\\`, `\t`, `\n`, `\r`. One line `salt`, nothing, 64 hexadecimal
+digits opens the commitment of the statement (`releases/commitment.py`). The truth is written before its release: after
+a crash in between there is a truth too many, never a lost salt.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import numpy as np
 
 from querycloak.errors import InputError, ParameterError
 from querycloak.logs.atomic import PRIVATE, writing
+from querycloak.logs.guarded import guarded
 from querycloak.logs.query_log import NO_CODE
-from querycloak.logs.source import guarded
 from querycloak.releases.commitment import SALT_BYTES, Opening, commit, is_commitment, new_salt, opens
 from querycloak.releases.release import Truth
 
@@ -33,6 +34,8 @@ __all__ = ["escaped", "read_opening", "read_truth", "write_truth"]
 
 HEADER: Final = ("kind", "published", "original")
 SALT: Final = "salt"
+DELAY: Final = "delay"
+"""Kind of a line that is for the survey of a stream: whoever reads a truth to keep score passes over it."""
 FOREIGN: Final = "the truth does not belong to this {what}: line {line} names an id that the {what} does not have"
 _ESCAPES: Final = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 
@@ -99,7 +102,7 @@ def read_truth(path: str | Path, log: QueryLog, release: Release) -> Truth:
     rows = 0
     named = np.zeros(len(user), dtype=np.bool_)
     for line, (kind, left, right) in _lines(truth_path):
-        if kind == SALT:
+        if kind in {SALT, DELAY}:
             continue
         if right not in original:
             raise InputError.at(truth_path, FOREIGN.format(what="log", line=line))

@@ -21,6 +21,7 @@ from querycloak.releases.classes import class_sizes
 from querycloak.releases.commitment import NO_COMMITMENT, is_commitment, opens
 from querycloak.releases.files import is_intact, release_of
 from querycloak.releases.ids_in_texts import texts_with_ids
+from querycloak.releases.period_checks import epochs_out_of_order, ids_of_several_periods
 from querycloak.releases.release import StreamRelease
 from querycloak.releases.signing import read_public_key
 from querycloak.releases.statement_file import decode_statement, statement_content, statement_path
@@ -154,6 +155,7 @@ def verify_release(release: Release, original: QueryLog | None = None) -> list[F
         found.append(_no_user_in_texts(release, original))
     found += [Finding(*recount) for recount in verify_promises(release, original)]
     if isinstance(release, StreamRelease):
+        found += _periods(release)
         found.append(Finding(statement.model, None, "a file does not show who waited when a record left"))
     if "epsilon" in statement.parameters:
         found.append(Finding(statement.model, None, "noise cannot be seen in one release"))
@@ -181,10 +183,23 @@ def verify_truth(release: Release) -> list[Finding]:
     return [Finding("no two published ids are of one person", twice == 0, seen)]
 
 
+def _periods(release: Release) -> list[Finding]:
+    """Check what times show of epochs, and of ids that change."""
+    found, statement = [], release.statement
+    several, back = ids_of_several_periods(release.log, statement), epochs_out_of_order(release.log, statement)
+    if several is not None:
+        seen = "each is in one" if several == 0 else f"{several:,} are in more than one"
+        found.append(Finding(f"no id is published in two {statement.ids}s", several == 0, seen))
+    if back is not None:
+        seen = "times never go back" if back == 0 else f"times go back {back:,} times"
+        found.append(Finding("epochs are published one after the other", back == 0, seen))
+    return found
+
+
 def _form_of_ids(release: Release) -> Finding:
     ids = release.log.users
-    new = int((ids.str.contains(r"^\d{12}$") | ids.str.contains(r"^[0-9a-f]{16}$")).sum())
-    seen = "12 digits, or 16 hexadecimal ones" if new == len(ids) else f"{len(ids) - new:,} ids have another form"
+    new = int((ids.str.contains(r"^\d{12}(\d{4})?$") | ids.str.contains(r"^[0-9a-f]{16}$")).sum())
+    seen = "12 or 16 digits, or 16 hexadecimal ones" if new == len(ids) else f"{len(ids) - new:,} ids have another form"
     return Finding("published ids have the form of new ones", new == len(ids), seen)
 
 

@@ -18,6 +18,8 @@ with longer ones, between two calls of `run`. A "bag" is a list of items, in thr
     arena    [cell]    blocks of 4, 8, 16, … items; the first cell of a free block is the next free one of its size
     counts   [cell]    int64: tops, heads of free lists, and numbers; named below
     draws    [word]    uint32: random words; those before counts[CURSOR] are used up
+    ring     [number]  where records may wait for N others at most: a power of 2 above N; the cell of a record's running
+                       number, modulo that, is its slot of `waits`, plus 1. Empty where they may wait for ever
 
     nodes[v] ──CHAIN──> sets[s] ──USERS──> entries[e] ──PLACES──> tokens: one entry for each *distinct* user of a set,
                                 └─QUERIES─> records               with one token for each time that the user waits
@@ -41,6 +43,8 @@ What holds between two calls (n of a bag = its SIZE):
     ENTRY_TOP are in the free list ENTRY_FREE; ENTRIES counts those in use.
  6. A bag with CAPACITY = 0 has no block: with n = 1 it keeps its one item in START. Most bags never hold two, and so
     cost neither a block nor a second line of the cache. Else START is the first of CAPACITY cells of `arena`.
+ 7. A record in use has OWN >= 0, and a free one OWN = -1. A cell of `ring` may name a slot that its record has left:
+    whoever looks compares OWN and the number.
 
 This file is longer than others: kernels never call across files, since a cached kernel does not notice edits elsewhere.
 """
@@ -52,7 +56,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.jit import inlined_kernel, lean_kernel, wraps_around
+from querycloak.arrays.jit import inlined_kernel, instruction, lean_kernel, wraps_around
 
 INTERPRET_SMALL = True  # the work grows with the rows alone (arrays/jit.py)
 
@@ -72,10 +76,15 @@ TOKEN_NODE, TOKEN_USER, TOKEN_OWN, TOKEN_FIRST = 5, 6, 7, 8
 # cells of counts: the first cell never used of arena, entries, waits; the longest block so far; heads of free lists
 ARENA_TOP, LARGEST, ENTRY_TOP, ENTRY_FREE, ENTRIES, SLOT_TOP, RECORD_FREE, TOKEN_FREE, WAITING, SEEN = range(10)
 CURSOR, PENDING, K, HOLD = 10, 11, 12, 13  # next random word; node that has not yet let out all it may, -1 = none
-CLASSES, COUNTS = 14, 42  # counts[CLASSES + c] = first free block of SMALLEST << c cells, -1 = none
+CLASSES = 14  # counts[CLASSES + c] = first free block of SMALLEST << c cells, -1 = none
+LIMIT, LATE, COUNTS = 42, 43, 44  # longest delay; 1 = a record that is overdue could not go yet, for want of room
 SMALLEST = 4
+AHEAD = 4  # records whose sets are asked for before they are needed; their nodes twice as early
 RECORD, NEW_USER, CANDIDATES, DELAY, OUT_COLUMNS = range(5)  # columns of what left
-SPARE_DRAWS = 128  # a record takes at most 8; each is drawn again with a probability below 1/2 (in practice 2^-10)
+DROPPED = -1  # CANDIDATES of a record that was dropped; NEW_USER is then the user that was dropped with it
+# A record takes at most 8, and 3 more for one that is overdue; each is drawn again with a probability below 1/2 (in
+# practice 2^-10).
+SPARE_DRAWS = 128
 
 
 class Machine(NamedTuple):
@@ -90,6 +99,23 @@ class Machine(NamedTuple):
     arena: Int32s
     counts: Int64s
     draws: npt.NDArray[np.uint32]
+    ring: Int32s
+
+
+@instruction("fetch")
+def _fetch(table: Int32s, row: int) -> None:
+    """Ask the memory for a row, and do not wait for it."""
+
+
+@inlined_kernel
+def _look_ahead(m: Machine, node: Int32s, i: int) -> None:
+    """Ask for the rows of the records that enter soon: of their nodes, then of their sets."""
+    if i + 2 * AHEAD < len(node):
+        _fetch(m.nodes, node[i + 2 * AHEAD])
+        v = node[i + AHEAD]
+        last = m.nodes[v, LENGTH] - 1
+        _fetch(m.tally, m.nodes[v, CHAIN + last])
+        _fetch(m.tally, m.nodes[v, CHAIN + min(last, 1)])
 
 
 # ---- names for columns that depend on the level ----
@@ -377,21 +403,47 @@ def _enter(m: Machine, user: int, node: int) -> None:
     waits[record, NODE], waits[record, ASKER] = node, user
     waits[record, ID_LOW], waits[record, ID_HIGH] = number & 0x7FFFFFFF, number >> 31
     waits[record, OWN] = _push(m, m.nodes, node, RECORDS, record)
+    if len(m.ring) > 0:
+        m.ring[number & (len(m.ring) - 1)] = record + 1
     waits[token, _of_token(m, TOKEN_USER)] = user
     _join(m, record, token, node, 0)
 
 
-@lean_kernel
-def _generate(m: Machine, where: int, out: Int64s) -> tuple[int, int]:
-    """Let one record of a set leave with a user of it; return the nodes they came from (lines 1.44 to 1.51).
+@inlined_kernel
+def _number_of(m: Machine, record: int) -> int:
+    """Return the running number of a waiting record."""
+    return int(np.int64(m.waits[record, ID_HIGH]) << 31 | np.int64(m.waits[record, ID_LOW]))
 
-    The record is uniform over the set's records; the user is uniform over the set's distinct users other than the
-    asker; the token that is used up is uniform over the user's tokens in the set.
+
+@inlined_kernel
+def _remove(m: Machine, record: int, token: int) -> tuple[int, int]:
+    """Take a record and a token out of all bags, and free their slots; return the nodes they came from."""
+    waits, counts = m.waits, m.counts
+    query_node, user_node = waits[record, NODE], waits[token, _of_token(m, TOKEN_NODE)]
+    _take_out(m, m.nodes, query_node, RECORDS, waits[record, OWN], waits, OWN)
+    for level in range(m.nodes[query_node, LENGTH]):
+        there = _set_at(m, query_node, level)
+        if not m.tally[there, INDEXED]:
+            break
+        _take_out(m, m.sets, there, QUERIES, waits[record, FIRST + level], waits, FIRST + level)
+    _lift(m, token, 0)
+    waits[record, NODE], waits[token, _of_token(m, TOKEN_NODE)] = counts[RECORD_FREE], counts[TOKEN_FREE]
+    waits[record, OWN] = -1
+    counts[RECORD_FREE], counts[TOKEN_FREE] = record, token
+    counts[WAITING] -= 1
+    return int(query_node), int(user_node)
+
+
+@inlined_kernel
+def _let_out(m: Machine, where: int, record: int, out: Int64s) -> tuple[int, int]:
+    """Let a record of a set leave with a user of it; return the nodes they came from (lines 1.46 to 1.51).
+
+    The user is uniform over the set's distinct users other than the asker; the token that is used up is uniform over
+    the user's tokens in the set.
     """
-    sets, entries, waits, counts = m.sets, m.entries, m.waits, m.counts
-    record = _get(m, sets, where, QUERIES, _draw(m, sets[where, QUERIES + SIZE]))
-    query_node = waits[record, NODE]
+    sets, entries, waits = m.sets, m.entries, m.waits
     candidates = int(sets[where, USERS + SIZE])
+    _fetch(m.nodes, waits[record, NODE])
     own = _find(m, where, waits[record, ASKER])
     if own >= 0:
         candidates -= 1
@@ -401,21 +453,18 @@ def _generate(m: Machine, where: int, out: Int64s) -> tuple[int, int]:
     e = _get(m, sets, where, USERS, slot)
     tokens = entries[e, PLACES + SIZE]
     token = _get(m, entries, e, PLACES, _draw(m, tokens) if tokens > 1 else 0)
-    user_node = waits[token, _of_token(m, TOKEN_NODE)]
-    number = np.int64(waits[record, ID_HIGH]) << 31 | np.int64(waits[record, ID_LOW])
+    _fetch(m.nodes, waits[token, _of_token(m, TOKEN_NODE)])
+    number = _number_of(m, record)
     out[RECORD], out[NEW_USER], out[CANDIDATES] = number, waits[token, _of_token(m, TOKEN_USER)], candidates
-    out[DELAY] = counts[SEEN] - 1 - number
-    _take_out(m, m.nodes, query_node, RECORDS, waits[record, OWN], waits, OWN)
-    for level in range(m.nodes[query_node, LENGTH]):
-        there = _set_at(m, query_node, level)
-        if not m.tally[there, INDEXED]:
-            break
-        _take_out(m, sets, there, QUERIES, waits[record, FIRST + level], waits, FIRST + level)
-    _lift(m, token, 0)
-    waits[record, NODE], waits[token, _of_token(m, TOKEN_NODE)] = counts[RECORD_FREE], counts[TOKEN_FREE]
-    counts[RECORD_FREE], counts[TOKEN_FREE] = record, token
-    counts[WAITING] -= 1
-    return int(query_node), int(user_node)
+    out[DELAY] = m.counts[SEEN] - 1 - number
+    return _remove(m, record, token)
+
+
+@lean_kernel
+def _generate(m: Machine, where: int, out: Int64s) -> tuple[int, int]:
+    """Let one record of a set, uniform over its records, leave with a user of it (lines 1.44 to 1.51)."""
+    record = _get(m, m.sets, where, QUERIES, _draw(m, m.sets[where, QUERIES + SIZE]))
+    return _let_out(m, where, record, out)
 
 
 @lean_kernel
@@ -431,6 +480,62 @@ def _balance(m: Machine, query_node: int, user_node: int) -> None:
         shared += 1
     _lift(m, token, shared)
     _join(m, -1, token, user_node, shared)
+
+
+# ---- records that have waited long enough: ours, not the paper's ----
+
+
+@inlined_kernel
+def _overdue(m: Machine) -> int:
+    """Return the slot of the waiting record that may wait for no further one, or -1."""
+    number = m.counts[SEEN] - 1 - m.counts[LIMIT]
+    if number < 0:
+        return -1
+    record = m.ring[number & (len(m.ring) - 1)] - 1
+    waits = record >= 0 and m.waits[record, OWN] >= 0 and _number_of(m, record) == number
+    return int(record) if waits else -1
+
+
+@inlined_kernel
+def _drop(m: Machine, record: int, out: Int64s) -> tuple[int, int]:
+    """Drop a record and a token, uniform over those of its top-level set; return the nodes they came from.
+
+    Each node has as many tokens as records. The node of a uniform record is therefore that of a uniform token.
+    """
+    nodes, waits = m.nodes, m.waits
+    top = _set_at(m, waits[record, NODE], 0)
+    node = waits[_get(m, m.sets, top, QUERIES, _draw(m, m.sets[top, QUERIES + SIZE])), NODE]
+    token = _get(m, nodes, node, TOKENS, _draw(m, nodes[node, TOKENS + SIZE]))
+    number = _number_of(m, record)
+    out[RECORD], out[NEW_USER], out[CANDIDATES] = number, waits[token, _of_token(m, TOKEN_USER)], DROPPED
+    out[DELAY] = m.counts[SEEN] - 1 - number
+    return _remove(m, record, token)
+
+
+@lean_kernel
+def _expel(m: Machine, record: int, out: Int64s) -> None:
+    """Let a record leave from the smallest set of its chain with k users other than its asker; else drop it.
+
+    Every set above such a set is one, too. A set with k tokens that is counted only may be one, where its asker waits
+    in it no more: it is indexed to find out, and stays so by the usual rule. With fewer tokens it cannot.
+    """
+    nodes, tally, k = m.nodes, m.tally, m.counts[K]
+    node, asker, smallest = m.waits[record, NODE], m.waits[record, ASKER], -1
+    for level in range(nodes[node, LENGTH]):
+        where = _set_at(m, node, level)
+        if not tally[where, INDEXED]:
+            if tally[where, COUNT] < k:
+                break
+            _index_set(m, where, level, _set_at(m, node, level - 1))
+        if m.sets[where, USERS + SIZE] - (1 if _find(m, where, asker) >= 0 else 0) < k:
+            break
+        smallest = where
+    if smallest >= 0:
+        query_node, user_node = _let_out(m, smallest, record, out)
+    else:
+        query_node, user_node = _drop(m, record, out)
+    if query_node != user_node:
+        _balance(m, query_node, user_node)
 
 
 @inlined_kernel
@@ -454,7 +559,10 @@ def run(m: Machine, most: int, user: Int32s, node: Int32s, out: Int64s) -> tuple
 
     Stops before a record for which there may not be room, or random words, enough: the caller makes room and goes on.
     `most` = how many records may leave from a node for each that enters: 2, or any number for Algorithm 2.
-    `out` int64[room, 4] = running number, new user, candidates, delay of each record that left.
+    `out` int64[room, 4] = running number, new user, candidates, delay of each record that left, or was dropped.
+
+    Where records may wait for N others only, the one that has is let out, or dropped, after all else that a record
+    brings about, and brings nothing about itself.
     """
     nodes, tally, sets, counts = m.nodes, m.tally, m.sets, m.counts
     k, i, n, left, drain = counts[K], 0, 0, 0, counts[PENDING]
@@ -469,9 +577,19 @@ def run(m: Machine, most: int, user: Int32s, node: Int32s, out: Int64s) -> tuple
                 n += 1
                 left += 1
             drain = counts[PENDING] = -1
+        if len(m.ring) > 0:
+            overdue = _overdue(m)
+            if overdue >= 0:
+                if n == len(out) or not _has_room(m):
+                    counts[LATE] = 1
+                    return i, n
+                _expel(m, overdue, out[n])
+                n += 1
+            counts[LATE] = 0
         if i == len(user) or n + 2 > len(out) or not _has_room(m):
             return i, n
         v = node[i]
+        _look_ahead(m, node, i)
         _enter(m, user[i], v)
         i += 1
         left, level = 0, 0
@@ -488,6 +606,19 @@ def run(m: Machine, most: int, user: Int32s, node: Int32s, out: Int64s) -> tuple
             if query_node != user_node:
                 _balance(m, query_node, user_node)
                 drain, left = user_node, most - 1
+
+
+@lean_kernel
+def expire(m: Machine, records: Int32s, out: Int64s) -> int:
+    """Let out, or drop, waiting records, given by their slots, one after the other; return how many are gone.
+
+    Stops before a record for which there may not be room, or random words, enough. `out` as in `run`, a row for each.
+    """
+    n = 0
+    while n < len(records) and _has_room(m):
+        _expel(m, records[n], out[n])
+        n += 1
+    return n
 
 
 @lean_kernel

@@ -14,7 +14,7 @@ False
 from __future__ import annotations
 
 from collections.abc import Sequence  # noqa: TC003 - for the dataclass
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -34,6 +34,10 @@ WORDS: Final = 1 << 14
 ANY_NUMBER: Final = 1 << 40
 
 
+def _no_numbers() -> npt.NDArray[np.int64]:
+    return np.zeros(0, dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Departures:
     """The records that left, in the order in which they left."""
@@ -46,6 +50,10 @@ class Departures:
     """int64[m], distinct users other than the asker among which that user was drawn"""
     delay: npt.NDArray[np.int64]
     """int64[m], records that entered after it and before it left"""
+    dropped_record: npt.NDArray[np.int64] = field(default_factory=_no_numbers)
+    """int64[d], running numbers of records that were dropped, because they would have waited too long"""
+    dropped_user: npt.NDArray[np.int64] = field(default_factory=_no_numbers)
+    """int64[d], codes of the waiting users that were dropped with them"""
 
     def __len__(self) -> int:
         return len(self.record)
@@ -57,19 +65,34 @@ class StreamEngine:
     borrows: ClassVar[bool] = True
     """a record may leave from a branch above its node"""
 
-    def __init__(self, k: int = 10, depth: int = 5, *, random: Randomness | None = None, eager: bool = False) -> None:
-        """Make an empty engine; `eager` lets a node let out records until it may not, as Algorithm 2 does."""
+    def __init__(
+        self,
+        k: int = 10,
+        depth: int = 5,
+        *,
+        max_delay: int | None = None,
+        random: Randomness | None = None,
+        eager: bool = False,
+    ) -> None:
+        """Make an empty engine; `eager` lets a node let out records until it may not, as Algorithm 2 does.
+
+        With `max_delay` no record waits for more than so many others: see `expire`.
+        """
         _check_whole(f"{type(self).__name__}.k", k, 2)
         _check_whole(f"{type(self).__name__}.depth", depth, 1, below=1000)
+        if max_delay is not None:
+            _check_whole(f"{type(self).__name__}.max_delay", max_delay, 1)
         self.k = k
         self.depth = depth
+        self.max_delay = max_delay
         self.random = random if random is not None else Randomness()
         self.tree = CategoryTree(depth, borrows=self.borrows)
         self._most = ANY_NUMBER if eager else 2
         self._users: dict[str, int] = {}
         self._user_names: list[str] = []
         self._texts: dict[int, tuple[str, str | None]] = {}
-        self._state = _empty(k, self.tree.width)._replace(draws=self._words())
+        self._state = _empty(k, self.tree.width, max_delay)._replace(draws=self._words())
+        self._node_room = self._state.nodes  # with rows for nodes that the tree does not have yet
         self._make_room()
 
     def __repr__(self) -> str:
@@ -91,6 +114,7 @@ class StreamEngine:
         state = self._state
         held = (state.nodes, state.tally, state.sets, state.entries, state.buckets, state.waits)
         used = int(state.counts[kernels.ARENA_TOP]) * state.arena.itemsize
+        used += min(self.entered, len(state.ring)) * state.ring.itemsize
         return used + sum(a.nbytes for a in held)
 
     def push(self, batch: Sequence[tuple[str, str, str | None]]) -> list[tuple[str, str, str | None]]:
@@ -108,6 +132,8 @@ class StreamEngine:
             node[i] = self.tree.node(split_path(category, "/") if category else UNCLASSIFIED)
             self._texts[first + i] = (query, category)
         left = self.push_codes(code, node)
+        for record in left.dropped_record.tolist():
+            del self._texts[record]
         pairs = zip(left.record.tolist(), left.user.tolist(), strict=True)
         return [(self._user_names[user], *self._texts.pop(record)) for record, user in pairs]
 
@@ -122,16 +148,33 @@ class StreamEngine:
         self._follow_tree()
         done, parts = 0, []
         room = max(256, 2 * len(user) if len(user) < 65536 else len(user) + len(user) // 8)
-        while done < len(user) or self._state.counts[kernels.PENDING] >= 0:
+        counts = self._state.counts
+        while done < len(user) or counts[kernels.PENDING] >= 0 or counts[kernels.LATE] == 1:
             out = np.empty((room, kernels.OUT_COLUMNS), dtype=np.int64)
             entered, left = kernels.run(self._state, self._most, user[done:], node[done:], out)
             done += entered
             parts.append(out[:left])
             self._make_room()
-        out = np.concatenate(parts) if parts else np.empty((0, kernels.OUT_COLUMNS), dtype=np.int64)
-        return Departures(
-            out[:, kernels.RECORD], out[:, kernels.NEW_USER], out[:, kernels.CANDIDATES], out[:, kernels.DELAY]
-        )
+        return _departures(parts, drops=self.max_delay is not None)
+
+    def expire(self, before: int) -> Departures:
+        """Let out, or drop, every waiting record whose running number is below `before`, in their order.
+
+        Each leaves from the smallest set around it with k users other than its asker. Where none has so many, it is
+        dropped, and a waiting user of its top-level category with it, all of them alike.
+        """
+        waits = self._state.waits[: int(self._state.counts[kernels.SLOT_TOP])]
+        number = waits[:, kernels.ID_HIGH].astype(np.int64) << 31 | waits[:, kernels.ID_LOW]
+        overdue = np.flatnonzero((waits[:, kernels.OWN] >= 0) & (number < before))
+        slots = overdue[np.argsort(number[overdue])].astype(np.int32)
+        done, parts = 0, []
+        while done < len(slots):
+            out = np.empty((len(slots) - done, kernels.OUT_COLUMNS), dtype=np.int64)
+            gone = kernels.expire(self._state, slots[done:], out)
+            done += gone
+            parts.append(out[:gone])
+            self._make_room()
+        return _departures(parts, drops=True)
 
     def waiting_per_level(self) -> list[int]:
         """Count the waiting users by the depth of their node: index 0 is the unclassified branch, the last the cut."""
@@ -173,13 +216,17 @@ class StreamEngine:
         state, tree = self._state, self.tree
         if len(tree) == len(state.nodes):
             return
-        new = _node_rows(tree, len(state.nodes))
+        known = len(state.nodes)
+        new = _node_rows(tree, known)
         sets = tree.sets  # read after the rows: another thread may add nodes, whose sets are counted before
         if sets > len(state.sets):
             room = sets + sets // 2 + 64
             state = state._replace(sets=_grown(state.sets, room), tally=_grown(state.tally, room))
         state.tally[new[:, kernels.CHAIN], kernels.INDEXED] = 1  # the sets of depth 1 always are
-        self._state = state._replace(nodes=np.concatenate([state.nodes, new]))
+        if known + len(new) > len(self._node_room):
+            self._node_room = _grown(state.nodes, 2 * (known + len(new)))
+        self._node_room[known : known + len(new)] = new
+        self._state = state._replace(nodes=self._node_room[: known + len(new)])
 
     def _make_room(self) -> None:
         """Grow what may be too small for the next record, and refill the random words.
@@ -236,12 +283,13 @@ class SelfAdjusting(StreamEngine):
         depth: int = 5,
         *,
         hold: int = 0,
+        max_delay: int | None = None,
         random: Randomness | None = None,
         eager: bool = False,
     ) -> None:
         """Make an empty engine."""
         _check_whole("SelfAdjusting.hold", hold, 0)
-        super().__init__(k, depth, random=random, eager=eager)
+        super().__init__(k, depth, max_delay=max_delay, random=random, eager=eager)
         self.hold = hold
         self._state.counts[kernels.HOLD] = hold
 
@@ -257,10 +305,18 @@ class Flat(StreamEngine):
 
     borrows = False
 
-    def __init__(self, k: int = 10, depth: int = 1, *, random: Randomness | None = None, eager: bool = False) -> None:
+    def __init__(
+        self,
+        k: int = 10,
+        depth: int = 1,
+        *,
+        max_delay: int | None = None,
+        random: Randomness | None = None,
+        eager: bool = False,
+    ) -> None:
         if depth != 1:
             raise ParameterError.of("Flat.depth", "1", depth)
-        super().__init__(k, 1, random=random, eager=eager)
+        super().__init__(k, 1, max_delay=max_delay, random=random, eager=eager)
 
 
 ENGINES: Final[dict[str, type[StreamEngine]]] = {
@@ -271,12 +327,41 @@ ENGINES: Final[dict[str, type[StreamEngine]]] = {
 
 
 def make_engine(
-    method: str, k: int, depth: int, *, random: Randomness, hold: int = 0, eager: bool = False
+    method: str,
+    k: int,
+    depth: int,
+    *,
+    random: Randomness,
+    hold: int = 0,
+    pool: int = 0,
+    max_delay: int | None = None,
+    eager: bool = False,
 ) -> StreamEngine:
-    """Make the engine of a stream method; only `self-adjusting` can hold records back."""
+    """Make the engine of a stream method; only `self-adjusting` can hold records back, only `nearest` has pools."""
+    if method == "nearest":
+        from querycloak.methods.stream.nearest import Nearest  # it is a StreamEngine: its file imports this one
+
+        return Nearest(k, depth, pool=pool, max_delay=max_delay, random=random)
     if method == "self-adjusting":
-        return SelfAdjusting(k, depth, hold=hold, random=random, eager=eager)
-    return ENGINES[method](k, depth, random=random, eager=eager)
+        return SelfAdjusting(k, depth, hold=hold, max_delay=max_delay, random=random, eager=eager)
+    return ENGINES[method](k, depth, max_delay=max_delay, random=random, eager=eager)
+
+
+def _departures(parts: list[npt.NDArray[np.int64]], *, drops: bool) -> Departures:
+    """Return what kernels have written, in their order."""
+    out = np.concatenate(parts) if parts else np.empty((0, kernels.OUT_COLUMNS), dtype=np.int64)
+    dropped = out[:0]
+    if drops:
+        is_dropped = out[:, kernels.CANDIDATES] == kernels.DROPPED
+        out, dropped = out[~is_dropped], out[is_dropped]
+    return Departures(
+        out[:, kernels.RECORD],
+        out[:, kernels.NEW_USER],
+        out[:, kernels.CANDIDATES],
+        out[:, kernels.DELAY],
+        dropped[:, kernels.RECORD],
+        dropped[:, kernels.NEW_USER],
+    )
 
 
 def _check_whole(name: str, value: object, least: int, *, below: int = 1 << 31) -> None:
@@ -286,12 +371,12 @@ def _check_whole(name: str, value: object, least: int, *, below: int = 1 << 31) 
         raise ParameterError.of(name, f"an integer < {below:,}", value)
 
 
-def _empty(k: int, width: int) -> kernels.Machine:
+def _empty(k: int, width: int, max_delay: int | None) -> kernels.Machine:
     """Return a machine in which nothing waits, without random words."""
     counts = np.full(kernels.COUNTS, -1, dtype=np.int64)
     zeros = (kernels.ARENA_TOP, kernels.LARGEST, kernels.ENTRY_TOP, kernels.ENTRIES, kernels.SLOT_TOP)
-    counts[[*zeros, kernels.WAITING, kernels.SEEN, kernels.CURSOR]] = 0
-    counts[kernels.K], counts[kernels.HOLD] = k, 0
+    counts[[*zeros, kernels.WAITING, kernels.SEEN, kernels.CURSOR, kernels.LATE]] = 0
+    counts[kernels.K], counts[kernels.HOLD], counts[kernels.LIMIT] = k, 0, max_delay or -1
     return kernels.Machine(
         nodes=np.empty((0, kernels.CHAIN + width), np.int32),
         tally=np.zeros((0, 2), np.int32),
@@ -302,6 +387,7 @@ def _empty(k: int, width: int) -> kernels.Machine:
         arena=np.empty(4096, np.int32),
         counts=counts,
         draws=np.empty(0, np.uint32),
+        ring=np.zeros(0 if max_delay is None else 1 << max_delay.bit_length(), np.int32),  # untouched: no memory yet
     )
 
 

@@ -1,4 +1,4 @@
-"""The state of a stream engine as plain arrays, to be saved and read again.
+"""The state of a stream engine as plain arrays, to be saved and read again (of `nearest`: see `nearest_state`).
 
 What the kernels index with is never saved. Saved is what the state *means*, in the order of its bags, since draws
 choose by position; all slots, entries, hash chains, blocks and free lists are built again from that. A crafted state
@@ -28,7 +28,10 @@ import numpy.typing as npt
 
 from querycloak.arrays.checks import Arrays, BadStateError, Count, read_plain, require, take
 from querycloak.methods.stream import _engine_kernels as kernels
+from querycloak.methods.stream import nearest_state
 from querycloak.methods.stream.engine import WORDS, aligned_table
+from querycloak.methods.stream.nearest import Nearest
+from querycloak.methods.stream.state_bags import Arena, items_of, next_power_of_two, positions_of, within
 
 if TYPE_CHECKING:
     from querycloak.mapping.category_tree import CategoryTree
@@ -53,28 +56,39 @@ def to_state(engine: StreamEngine) -> tuple[Arrays, dict[str, Any]]:
     if engine._texts:  # noqa: SLF001 - this module is the other half of the engine
         raise ValueError("an engine that holds texts cannot be saved; push codes")
     engine._follow_tree()  # noqa: SLF001
+    paths = np.frombuffer(msgspec.json.encode(engine.tree.paths()), dtype=np.uint8)
+    waiting = nearest_state.waiting_arrays(engine) if isinstance(engine, Nearest) else _waiting_arrays(engine)
+    plain = EngineState(engine.entered)
+    if engine.random.repeats:
+        cursor = int(engine._state.counts[_cursor_cell(engine)])  # noqa: SLF001
+        plain = EngineState(engine.entered, engine.random.position, cursor)
+    return {"paths": paths, **waiting}, msgspec.to_builtins(plain)
+
+
+def _cursor_cell(engine: StreamEngine) -> int:
+    """Return the cell of `counts` that says how many of the random words at hand are used up."""
+    return nearest_state.CURSOR if isinstance(engine, Nearest) else kernels.CURSOR
+
+
+def _waiting_arrays(engine: StreamEngine) -> Arrays:
+    """Return the arrays of the drawing above, without `paths`."""
     m, tree = engine._state, engine.tree  # noqa: SLF001
     width, used = tree.width, slice(tree.sets)
-    record_slot, sizes = _items(m, m.nodes, kernels.RECORDS)
-    token_slot, _ = _items(m, m.nodes, kernels.TOKENS)
-    set_record, _ = _items(m, m.sets[used], kernels.QUERIES)
-    entry, _ = _items(m, m.sets[used], kernels.USERS)
-    set_token, _ = _items(m, m.entries[entry], kernels.PLACES)
+    record_slot, sizes = items_of(m.arena, m.nodes, kernels.RECORDS)
+    token_slot, _ = items_of(m.arena, m.nodes, kernels.TOKENS)
+    set_record, _ = items_of(m.arena, m.sets[used], kernels.QUERIES)
+    entry, _ = items_of(m.arena, m.sets[used], kernels.USERS)
+    set_token, _ = items_of(m.arena, m.entries[entry], kernels.PLACES)
     records, tokens = m.waits[record_slot], m.waits[token_slot]
-    arrays: Arrays = {
-        "paths": np.frombuffer(msgspec.json.encode(tree.paths()), dtype=np.uint8),
+    return {
         "sizes": sizes,
         "number": records[:, kernels.ID_HIGH].astype(np.int64) << 31 | records[:, kernels.ID_LOW],
         "asker": records[:, kernels.ASKER],
         "holder": tokens[:, kernels.TOKEN_USER + width],
         "indexed": m.tally[used, kernels.INDEXED].astype(np.uint8),
-        "set_records": _positions(record_slot, len(m.waits))[set_record],
-        "set_tokens": _positions(token_slot, len(m.waits))[set_token],
+        "set_records": positions_of(record_slot, len(m.waits))[set_record],
+        "set_tokens": positions_of(token_slot, len(m.waits))[set_token],
     }
-    plain = EngineState(engine.entered)
-    if engine.random.repeats:
-        plain = EngineState(engine.entered, engine.random.position, int(m.counts[kernels.CURSOR]))
-    return arrays, msgspec.to_builtins(plain)
 
 
 def from_state(engine: StreamEngine, arrays: Arrays, plain: dict[str, Any]) -> None:
@@ -90,14 +104,24 @@ def from_state(engine: StreamEngine, arrays: Arrays, plain: dict[str, Any]) -> N
         require(tree.node(tuple(path)) == i, "each node has its own path")
     require(len(tree) == len(paths), "the tree has all its nodes")
     engine._follow_tree()  # noqa: SLF001
-    _build(engine, _Waiting(arrays, tree, engine.k, said.entered), said)
+    if isinstance(engine, Nearest):
+        nearest_state.build(engine, arrays, said.entered)
+    else:
+        _build(engine, _Waiting(arrays, tree, engine.k, said.entered, engine.max_delay), said)
+    if engine.random.repeats:
+        require(said.words is not None, "a run that can be repeated says how many random words it drew")
+        assert said.words is not None
+        engine.random.wind_to(said.words - WORDS)
+        draws = engine._words()  # noqa: SLF001
+        engine._state.counts[_cursor_cell(engine)] = min(said.cursor, len(draws))  # noqa: SLF001
+        engine._state = engine._state._replace(draws=draws)  # noqa: SLF001
     engine._make_room()  # noqa: SLF001
 
 
 class _Waiting:
     """What waits, checked: after this, everything is consistent, and every index is in its range."""
 
-    def __init__(self, arrays: Arrays, tree: CategoryTree, k: int, entered: int) -> None:
+    def __init__(self, arrays: Arrays, tree: CategoryTree, k: int, entered: int, max_delay: int | None) -> None:
         sets = tree.sets
         self.sizes = take(arrays, "sizes", np.int32, length=len(tree), low=0)
         waiting = self.waiting = int(self.sizes.sum(dtype=np.int64))
@@ -105,6 +129,8 @@ class _Waiting:
         self.asker = take(arrays, "asker", np.int32, length=waiting, low=0)
         self.holder = take(arrays, "holder", np.int32, length=waiting, low=0)
         require(len(np.unique(self.number)) == waiting, "each record waits once")
+        longest = entered - 1 - int(self.number.min(initial=entered))
+        require(max_delay is None or longest < max_delay, "no record waits for longer than it may")
         self.indexed = take(arrays, "indexed", np.uint8, length=sets, high=1).astype(np.bool_)
 
         chains, length = tree.chains()
@@ -148,7 +174,7 @@ def _build(engine: StreamEngine, w: _Waiting, said: EngineState) -> None:
     """Build the arrays of the kernels: record and token i get slot i, the users of sets get entries in their order."""
     m, width, waiting = engine._state, engine.tree.width, w.waiting  # noqa: SLF001
     sets, entries_used = len(w.indexed), len(w.entry_begin)
-    arena = _Arena()
+    arena = Arena()
     everything = np.arange(waiting)
     for column in (kernels.RECORDS, kernels.TOKENS):
         m.nodes[:, column : column + 3] = arena.bags(everything, w.sizes)
@@ -162,98 +188,34 @@ def _build(engine: StreamEngine, w: _Waiting, said: EngineState) -> None:
     m.tally[:sets, kernels.COUNT] = w.count
     m.tally[:sets, kernels.INDEXED] = w.indexed
 
-    entries = aligned_table(_power_of_two(max(1024, entries_used)), kernels.ENTRY_COLUMNS)
+    entries = aligned_table(next_power_of_two(max(1024, entries_used)), kernels.ENTRY_COLUMNS)
     entries[:entries_used, kernels.SET] = w.entry_set
     entries[:entries_used, kernels.USER] = w.entry_user
-    entries[:entries_used, kernels.SLOT] = _within(w.entry_set)
+    entries[:entries_used, kernels.SLOT] = within(w.entry_set)
     entries[:entries_used, kernels.PLACES : kernels.PLACES + 3] = arena.bags(w.set_tokens, entry_sizes)
     buckets = np.full(len(entries), -1, dtype=np.int32)
     kernels.rehash(entries, buckets, np.arange(entries_used, dtype=np.int32))
 
-    waits = aligned_table(max(256, _power_of_two(waiting + 1)), kernels.TOKEN_FIRST + 3 * width)
-    rows, own = waits[:waiting], _within(w.node)
+    waits = aligned_table(max(256, next_power_of_two(waiting + 1)), kernels.TOKEN_FIRST + 3 * width)
+    rows, own = waits[:waiting], within(w.node)
     rows[:, kernels.NODE], rows[:, kernels.ASKER], rows[:, kernels.OWN] = w.node, w.asker, own
     rows[:, kernels.ID_LOW], rows[:, kernels.ID_HIGH] = w.number & 0x7FFFFFFF, w.number >> 31
     rows[:, kernels.TOKEN_NODE + width] = w.node
     rows[:, kernels.TOKEN_USER + width] = w.holder
     rows[:, kernels.TOKEN_OWN + width] = own
     level = w.level[w.set_of]
-    rows[w.set_records, kernels.FIRST + level] = _within(w.set_of)
+    rows[w.set_records, kernels.FIRST + level] = within(w.set_of)
     entry = np.repeat(np.arange(entries_used), entry_sizes)
     rows[w.set_tokens, kernels.TOKEN_FIRST + width + 2 * level] = entry
-    rows[w.set_tokens, kernels.TOKEN_FIRST + width + 2 * level + 1] = _within(entry)
+    rows[w.set_tokens, kernels.TOKEN_FIRST + width + 2 * level + 1] = within(entry)
 
     counts = m.counts  # k and what is held back are those of the settings; free lists are empty
     counts[kernels.ARENA_TOP], counts[kernels.LARGEST] = arena.top, arena.largest
     counts[kernels.ENTRY_TOP] = counts[kernels.ENTRIES] = entries_used
     counts[kernels.SLOT_TOP] = counts[kernels.WAITING] = waiting
     counts[kernels.SEEN] = said.entered
-    draws = m.draws
-    if engine.random.repeats:
-        require(said.words is not None, "a run that can be repeated says how many random words it drew")
-        assert said.words is not None
-        engine.random.wind_to(said.words - WORDS)
-        draws = engine._words()  # noqa: SLF001
-        counts[kernels.CURSOR] = min(said.cursor, len(draws))
+    if len(m.ring):
+        m.ring[w.number & (len(m.ring) - 1)] = everything + 1
     engine._state = m._replace(  # noqa: SLF001
-        entries=entries, buckets=buckets, waits=waits, arena=arena.joined(), draws=draws
+        entries=entries, buckets=buckets, waits=waits, arena=arena.joined()
     )
-
-
-class _Arena:
-    """The blocks of bags, one after the other. A bag of one item has no block: the item is kept in its place."""
-
-    def __init__(self) -> None:
-        self.top = 0
-        self.largest = 0
-        self._parts: list[Int32s] = []
-
-    def bags(self, items: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Int32s:
-        """int32[bags, 3]: where, size, capacity of bags with these items, bag after bag."""
-        capacity = np.zeros(len(sizes), dtype=np.int64)
-        large = sizes > 1
-        capacity[large] = np.maximum(4, 1 << np.ceil(np.log2(sizes[large])).astype(np.int64))
-        begin = np.cumsum(capacity) - capacity
-        first = np.cumsum(sizes, dtype=np.int64) - sizes
-        block = np.zeros(int(capacity.sum()), dtype=np.int32)
-        inside = np.repeat(large, sizes)
-        block[(np.repeat(begin - first, sizes) + np.arange(len(items)))[inside]] = items[inside]
-        out = np.zeros((len(sizes), 3), dtype=np.int32)
-        out[large, 0] = self.top + begin[large]
-        out[sizes == 1, 0] = items[first[sizes == 1]]
-        out[:, 1], out[:, 2] = sizes, capacity
-        self._parts.append(block)
-        self.top += len(block)
-        self.largest = max(self.largest, int(capacity.max(initial=0)))
-        return out
-
-    def joined(self) -> Int32s:
-        """int32: all blocks."""
-        return np.concatenate(self._parts)
-
-
-def _items(m: kernels.Machine, bags: Int32s, column: int) -> tuple[Int64s, Int32s]:
-    """int64: the items of bags, bag after bag in their order; int32[bags]: how many each has."""
-    where, size, capacity = (bags[:, column + i].astype(np.int64) for i in range(3))
-    alone = np.repeat((capacity == 0), size)
-    first = np.repeat(where - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
-    items = m.arena[np.where(alone, 0, first)].astype(np.int64)
-    items[alone] = np.repeat(where, size)[alone]
-    return items, size.astype(np.int32)
-
-
-def _positions(slots: Int64s, rows: int) -> Int32s:
-    """int32[rows]: the position of each slot."""
-    out = np.full(rows, -1, dtype=np.int32)
-    out[slots] = np.arange(len(slots))
-    return out
-
-
-def _within(group: npt.NDArray[Any]) -> Int64s:
-    """int64[n]: position of each within its group, of groups that are sorted."""
-    begin = np.flatnonzero(np.diff(group, prepend=-1))
-    return np.arange(len(group)) - np.repeat(begin, np.diff(np.append(begin, len(group))))
-
-
-def _power_of_two(least: int) -> int:
-    return 1 << (least - 1).bit_length()

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.errors import ParameterError
 from querycloak.knowledge.wordnet import load_wordnet
-from querycloak.logs.query_log import NO_CODE, QueryLog
+from querycloak.logs.durations import DAY, round_down
+from querycloak.logs.query_log import MISSING_TIME, NO_CODE, QueryLog
 from querycloak.methods.stream.delays import Delays
+from querycloak.methods.stream.log_epochs import LogEpochs, age_cuts, present_times
 from querycloak.methods.stream.stream_statement import (
+    TOO_LONG,
     FlatSettings,
+    NearestSettings,
     SelfAdjustingSettings,
     StreamSettings,
     stream_statement,
@@ -25,8 +31,11 @@ from querycloak.releases.release import Truth
 from querycloak.texts.phrases import LABEL, NOTHING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
+    from querycloak.logs.query_log import Codes, Times
     from querycloak.mapping.row_paths import PathsOf, RowPaths
     from querycloak.methods.stream.engine import Departures, StreamEngine
     from querycloak.randomness import Randomness
@@ -34,16 +43,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FlatSettings",
+    "NearestSettings",
     "SelfAdjustingSettings",
     "StreamSettings",
     "fixed_depth",
     "flat",
     "flow_figures",
+    "nearest",
     "self_adjusting",
     "stream_release",
 ]
 
 BATCH = 1 << 16
+DEPARTING = ("record", "user", "candidates", "delay")
 Rows = npt.NDArray[np.int64]
 
 
@@ -70,29 +82,51 @@ def stream_release(
     publishable = _publishable(log, known, found, settings)
     entering = publishable.row
     node, user = found.nodes(engine.tree)[entering], log.user[entering]
+    present = None if log.time is None else present_times(log.time[entering])
+    if present is None:
+        _refuse_times(settings)
     progress.start(f"{method}: streaming", total=len(entering))
     parts: list[Departures] = []
-    for first in range(0, len(entering), BATCH):
-        parts.append(engine.push_codes(user[first : first + BATCH], node[first : first + BATCH]))
-        progress.advance(min(BATCH, len(entering) - first))
+    for begin, end, old in _batches(len(entering), settings, present):
+        if old:
+            parts.append(engine.expire(old))
+        parts.append(engine.push_codes(user[begin:end], node[begin:end]))
+        progress.advance(end - begin)
     empty = np.zeros(0, dtype=np.int64)
-    record = np.concatenate([empty, *(p.record for p in parts)])
-    row = entering[record]
-    new_user = np.concatenate([empty, *(p.user for p in parts)]).astype(np.int32)
-    delay = np.concatenate([empty, *(p.delay for p in parts)])
-    candidates = np.concatenate([empty, *(p.candidates for p in parts)])
+    left = {name: np.concatenate([empty, *(getattr(p, name) for p in parts)]) for name in DEPARTING}
+    dropped = sum(len(p.dropped_record) for p in parts)
+    time = None if log.time is None else log.time[entering[left["record"]]]
+    period = np.zeros(len(left["record"]), dtype=np.int64)
+    if settings.epoch is not None:
+        epochs = LogEpochs.of(settings, present, len(entering))
+        period = epochs.of_moments(left["record"] + left["delay"])
+        left["delay"] = epochs.last(period) - left["record"]
+        order = epochs.shuffled(period, random.child("epochs"))
+        left, period = {name: values[order] for name, values in left.items()}, period[order]
+        if time is not None and epochs.time is not None:
+            time = np.where(time[order] == MISSING_TIME, MISSING_TIME, epochs.time[period])
+    if time is not None and settings.time_grain is not None:
+        time = round_down(time, settings.time_grain)
+    if settings.ids == "day":
+        assert time is not None
+        period = time // DAY
+    record, candidates = left["record"], left["candidates"]
+    row, new_user = entering[record], left["user"].astype(np.int32)
     delays = Delays()
-    delays.add(delay)
+    delays.add(left["delay"])
 
     published, users = new_user, log.users
     stands_for = np.arange(len(log.users), dtype=np.int32)
-    if settings.ids == "new":
+    if settings.new_ids:
+        named, new = _named(log, new_user, period if settings.ids in {"epoch", "day"} else None)
         originals = log.users.to_list()
         digits = all(u.isascii() and u.isdigit() for u in originals)
-        ids = random.child("ids").identifiers(len(originals), avoid=frozenset(originals), digits=digits)
-        stands_for, code = np.unique(new_user, return_inverse=True)
-        users, published = pl.Series([ids[u] for u in stands_for.tolist()], dtype=pl.String), code.astype(np.int32)
-    kept = replace(log.take(row), query=publishable.query[record], queries=publishable.queries)
+        wanted = len(originals) if settings.ids == "run" else len(named)
+        ids = random.child("ids").identifiers(wanted, avoid=frozenset(originals), digits=digits)
+        chosen = named.tolist() if settings.ids == "run" else range(len(named))
+        stands_for, published = named, new
+        users = pl.Series([ids[i] for i in chosen], dtype=pl.String)
+    kept = replace(log.take(row), query=publishable.query[record], queries=publishable.queries, time=time)
     words: dict[str, Any] = {"users": users, "user": published}
     for code_name, name in (("query", "queries"), ("url", "urls"), ("category", "categories")):
         codes, texts = getattr(kept, code_name), getattr(kept, name)
@@ -111,19 +145,54 @@ def stream_release(
         counts_out={"rows": len(table), "users": len(np.unique(table.user))},
         dropped={
             "still waiting at the end": engine.waiting,
+            TOO_LONG: dropped,
             "unclassified": len(log) - len(known),
             **publishable.dropped,
         },
         figures=flow_figures(
             engine,
             delays,
-            int(candidates.min(initial=1 << 62)) if len(delay) else 0,
+            int(candidates.min(initial=1 << 62)) if len(record) else 0,
         )
         | {"unclassified": int((~classified).sum()), **publishable.figures(record)},
         columns=tuple(c.name for c in form.columns) if form is not None else (),
+        timed=time is not None,
     )
     truth = Truth(stands_for.astype(np.int32), log.user[row])
     return publish_stream(table, statement, truth, Evidence(log, public=publishable.labels, candidates=candidates))
+
+
+def _refuse_times(settings: StreamSettings) -> None:
+    """Refuse settings that need times, where a log has none."""
+    needs = {
+        "ids": settings.ids == "day",
+        "epoch": settings.epoch_seconds is not None,
+        "time_grain": settings.time_grain is not None,
+        "max_age": settings.max_age is not None,
+    }
+    for name, is_needed in needs.items():
+        if is_needed:
+            raise ParameterError(f"StreamSettings.{name} is {getattr(settings, name)}, and the log has no times.")
+
+
+def _batches(entering: int, settings: StreamSettings, present: Times | None) -> Iterator[tuple[int, int, int]]:
+    """Yield begin and end of each batch, and before which running number records are too old when it begins."""
+    cuts = dict.fromkeys(range(0, entering, BATCH), 0)
+    if settings.max_age is not None and present is not None:
+        cuts |= dict(age_cuts(present, settings.max_age))
+    begins = sorted(cuts)
+    for begin, end in pairwise([*begins, entering]):
+        yield begin, end, cuts[begin]
+
+
+def _named(log: QueryLog, user: Codes, period: Rows | None) -> tuple[Codes, Codes]:
+    """Return the users who get an id each, once for each of their periods, and which of these each row has."""
+    if period is None:
+        named, code = np.unique(user, return_inverse=True)
+        return named.astype(np.int32), code.astype(np.int32)
+    _, which = np.unique(period, return_inverse=True)
+    pairs, code = np.unique(which.astype(np.int64) * len(log.users) + user, return_inverse=True)
+    return (pairs % max(len(log.users), 1)).astype(np.int32), code.astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +254,7 @@ def _publishable(log: QueryLog, rows: Rows, found: RowPaths, settings: StreamSet
 self_adjusting = partial(stream_release, method="self-adjusting")
 fixed_depth = partial(stream_release, method="fixed-depth")
 flat = partial(stream_release, method="flat")
+nearest = partial(stream_release, method="nearest")
 
 
 def flow_figures(engine: StreamEngine, delays: Delays, fewest_candidates: int) -> dict[str, float]:
