@@ -81,8 +81,10 @@ def test_the_command_and_its_children_are_killed_and_go_on(tmp_path):
         if run.poll() is None and attempt < 11:
             children = children_of(run.pid)
             if attempt % 2 and children:
-                os.kill(children[0], signal.SIGKILL)
+                was_running = kill_child(children[0])
                 run.communicate()
+                if not was_running and run.returncode == 0:
+                    break
                 assert run.returncode != 0
             else:
                 run.kill()
@@ -99,6 +101,22 @@ def test_the_command_and_its_children_are_killed_and_go_on(tmp_path):
         statement = json.loads((tmp_path / f"release.{i}-of-2.tsv.statement.json").read_text())["statement"]
         waiting += statement["dropped"]["still waiting at the end"]
     check_rules(table, out_of(tmp_path, 2), waiting)
+
+
+def kill_child(pid):
+    """Kill a process; return whether it was still running, and did not come to its end just before."""
+    try:
+        os.kill(pid, signal.SIGSTOP)
+    except ProcessLookupError:
+        return False
+    end = time.monotonic() + 10
+    while state(pid) not in {"T", "Z"}:
+        assert time.monotonic() < end, "a process does not stop"
+        time.sleep(0.001)
+    was_running = state(pid) == "T"
+    if was_running:
+        os.kill(pid, signal.SIGKILL)
+    return was_running
 
 
 def children_of(pid):
@@ -130,17 +148,41 @@ def state(pid):
         return "Z"
 
 
+def stop_after_first_save(run, folder):
+    """Hold each of two shards as soon as it has saved a state, and stop the command when both are held.
+
+    Without holding them, one shard may be finished before the other has saved, on a fast machine or a slow one.
+    """
+    held = {}
+    while len(held) < 2:
+        assert run.poll() is None, run.communicate()[1]
+        for pid in children_of(run.pid):
+            name = next((i for i in range(2) if f"{i}/2" in words_of(pid)), None)
+            if name is not None and name not in held and (folder / "state" / f"{name}-of-2" / "state").exists():
+                os.kill(pid, signal.SIGSTOP)
+                held[name] = pid
+        time.sleep(0.005)
+    run.send_signal(signal.SIGTERM)
+    time.sleep(0.2)  # it hands the signal on to both
+    for pid in held.values():
+        os.kill(pid, signal.SIGCONT)
+    return run.communicate()[1]
+
+
+def words_of(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    except OSError:
+        return []
+
+
 def test_a_signal_stops_all_and_the_same_command_goes_on(tmp_path):
     table = rows(150_000, users=300)
     (tmp_path / "log").write_bytes(as_tsv(table))
     run = command(tmp_path, "--shards", "2", "--checkpoint", "state", "--checkpoint-records", "5000")
-    while not all((tmp_path / "state" / f"{i}-of-2" / "state").exists() for i in range(2)) and run.poll() is None:
-        time.sleep(0.02)
-    run.send_signal(signal.SIGTERM)
-    _, told = run.communicate()
-    assert run.returncode in (0, 128 + signal.SIGTERM), told
-    if run.returncode:
-        assert "kept in the checkpoints" in told
+    told = stop_after_first_save(run, tmp_path)
+    assert run.returncode == 128 + signal.SIGTERM, told
+    assert "kept in the checkpoints" in told
     more = ("--shards", "3", "--checkpoint", "state", "--take-over", "state")
     run = command(tmp_path, *more)
     _, told = run.communicate()
@@ -150,6 +192,18 @@ def test_a_signal_stops_all_and_the_same_command_goes_on(tmp_path):
         statement = json.loads((tmp_path / f"release.{i}-of-3.tsv.statement.json").read_text())["statement"]
         waiting += statement["dropped"]["still waiting at the end"]
     check_rules(table, out_of(tmp_path, 2) + out_of(tmp_path, 3), waiting)
+
+
+def test_a_finished_shard_is_not_taken_over(tmp_path):
+    (tmp_path / "log").write_bytes(as_tsv(rows(2000)))
+    more = ("--checkpoint", "state", "--to", "other.tsv")
+    run = command(tmp_path, "--shards", "2", *more)
+    _, told = run.communicate()
+    assert run.returncode == 0, told
+    run = command(tmp_path, "--shards", "3", "--take-over", "state", *more)
+    _, told = run.communicate()
+    assert run.returncode == 2
+    assert "state/0-of-2: this shard came to the end of its input" in told
 
 
 def test_what_goes_wrong_is_said_once(tmp_path):

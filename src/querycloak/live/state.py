@@ -263,6 +263,10 @@ class Checkpoint:
         self._clear()  # killed before it had
         return True
 
+    def says_finished(self) -> bool:
+        """Tell whether some run of this checkpoint is finished."""
+        return self._read_small(FINISHED, _Finished) is not None
+
     def look(self) -> Saved | None:
         """Read the state of any run of this version, to take it over."""
         found = self._read()

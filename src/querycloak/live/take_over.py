@@ -113,6 +113,9 @@ def _old_states(run: Run) -> list[tuple[Checkpoint, Saved]]:
         before = Checkpoint(directory)
         saved, stopped, handed = before.look(), before.stopped(), before.handed()
         if saved is None:
+            if before.says_finished():
+                problem = "this shard came to the end of its input; the others are finished with as many shards as now"
+                raise InputError.at(directory, problem)
             raise InputError.at(directory, "there is no state of a shard to take over")
         if not isinstance(saved.run.get("shard"), str):
             problem = "this is not the state of a shard; what may get shards later begins with --shards 1"
