@@ -16,7 +16,16 @@ LOSES_NOTHING = f"{TESTS}::test_another_number_of_shards_loses_nothing"
 IDS = f"{TESTS}::test_ids_agree_between_shards"
 REFUSED = f"{TESTS}::test_what_cannot_be_taken_over"
 
+CAUGHT_UP = "live/test_exactly_once.py::test_a_shard_that_is_stopped_before_it_reads_has_not_caught_up"
+
 SHARDS = [
+    fault(
+        "shards: what was not read yet is not ahead",
+        "live/pipes.py",
+        "        self._pauses = [self.place_of(mark) for mark in marks]\n        self.ahead = self._still_ahead()\n",
+        "        self._pauses = [self.place_of(mark) for mark in marks]\n",
+        CAUGHT_UP,
+    ),
     fault(
         "shards: the root is a category",
         KERNELS,

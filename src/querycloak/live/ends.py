@@ -66,19 +66,22 @@ class Source(Protocol):
         """Go on at a position; InputError where this is not the input that began with `sample` and was read so far."""
 
     ahead: frozenset[int]
-    """which of the marks to pause at come after what was returned last"""
+    """which of the marks to pause at come after what was returned last; before that, after where it goes on"""
 
     def place_of(self, mark: Mark) -> Any:
         """Return a position as something that can be compared."""
 
     def pause_at(self, marks: list[Mark]) -> None:
-        """Return no bytes from before and after one of these positions together."""
+        """Return no bytes from before and after one of these positions together; `ahead` is known from now on."""
 
     def release(self) -> None:
         """Note that a state with the last mark is on disk: what it contains is not asked for again."""
 
     def ends_at(self, mark: Mark) -> bool:
         """Tell whether the input still ends where it did when its run was finished."""
+
+    def takes(self, target: str) -> bool:
+        """Tell whether what a sink with this target sends comes back here."""
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -94,6 +97,8 @@ class Sink(Protocol):
     """whether a text ends with a whole record, and may be sent on its own"""
     size: int
     """bytes of the output that are there, over all starts of the run; those on the way count"""
+    target: str
+    """what a source of the same broker knows it by; empty = the address tells"""
 
     @property
     def reconnects(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from querycloak.errors import ParameterError
 from querycloak.live.address import Address
 from querycloak.live.pipes import FileSink, FileSource
 
@@ -24,6 +25,9 @@ def open_ends(run: Run, piece: int, progress: Progress, stack: ExitStack) -> tup
     stack.callback(source.close)
     sink = open_sink(run.output, progress)
     stack.callback(sink.close)
+    if source.takes(sink.target):
+        problem = f"{run.source} reads what is sent there, and the run would read its own output"
+        raise ParameterError(f"{run.output}: {problem}: choose another output.")
     return source, sink
 
 

@@ -88,7 +88,7 @@ class FileSource:
     def next(self) -> bytes:
         """Return the next bytes; none at the end, or where the user asked to stop."""
         if not self.is_live:
-            self.ahead = frozenset(i for i, at in enumerate(self._pauses) if at > self._read)
+            self.ahead = self._still_ahead()
             size = min(self.piece, *(self._pauses[i] - self._read for i in self.ahead)) if self.ahead else self.piece
             data = os.read(self._raw, size)
             self.ended = not data
@@ -132,9 +132,18 @@ class FileSource:
     def pause_at(self, marks: list[Mark]) -> None:
         """Return no bytes from before and after one of these positions together."""
         self._pauses = [self.place_of(mark) for mark in marks]
+        self.ahead = self._still_ahead()
+
+    def _still_ahead(self) -> frozenset[int]:
+        """Return which pauses come after what was returned."""
+        return frozenset(i for i, at in enumerate(self._pauses) if at > self._read)
 
     def release(self) -> None:
         """Do nothing: a file stays."""
+
+    def takes(self, target: str) -> bool:  # noqa: ARG002
+        """Return False: whoever opens files looks at their names."""
+        return False
 
     def ends_at(self, mark: Mark) -> bool:
         """Tell whether the file has the size that it had."""
@@ -173,6 +182,7 @@ class FileSink:
 
     joins: Callable[[bytes], bool] = staticmethod(lambda _: True)
     reconnects = 0
+    target = ""
 
     def __init__(self, path: Path | None) -> None:
         self.name: object = path or "standard output"

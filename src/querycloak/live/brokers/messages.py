@@ -168,6 +168,7 @@ class MessageSource(ABC):
     def pause_at(self, marks: list[Mark]) -> None:
         """Return no messages from before and after one of these positions together."""
         self._pauses = [self.place_of(mark) for mark in marks]
+        self.ahead = self._still_ahead()
 
     @abstractmethod
     def place_of(self, mark: Mark) -> Any:
@@ -206,6 +207,10 @@ class MessageSource(ABC):
     def wind_to(self, mark: Mark, sample: bytes) -> None:
         """Go on at a position."""
 
+    def takes(self, target: str) -> bool:  # noqa: ARG002
+        """Return False: a stream has one name."""
+        return False
+
     def release(self) -> None:  # noqa: B027 - most brokers have nothing to do
         """Do nothing: the position is in the state."""
 
@@ -237,6 +242,7 @@ class MessageSink(ABC):
 
     def __init__(self, address: Address, progress: Progress) -> None:
         self.name: object = address
+        self.target = ""
         self.size = 0
         self.check = 0
         """CRC-32 of what the broker has"""

@@ -93,6 +93,19 @@ def _found_stream(client: NatsClient, address: Address) -> tuple[Any, str | None
     return about, None if about.config.subjects == [address.name] else address.name
 
 
+def _identity(about: Any) -> str:
+    """Return what tells a stream from all others, at whichever address its server was reached."""
+    return f"{about.config.name} {about.created}"
+
+
+def _takes(subject: str, other: str) -> bool:
+    """Tell whether a subject, which may have wildcards, takes another one."""
+    ours, theirs = subject.split("."), other.split(".")
+    if ours[-1] == ">" and len(theirs) >= len(ours):
+        ours, theirs = ours[:-1], theirs[: len(ours) - 1]
+    return len(ours) == len(theirs) and all(a in {"*", b} for a, b in zip(ours, theirs, strict=True))
+
+
 class NatsSource(MessageSource):
     """The messages of a stream, or of one of its subjects."""
 
@@ -109,6 +122,7 @@ class NatsSource(MessageSource):
     def _find(self, address: Address) -> None:
         about, self._subject = self._patience.once(lambda: _found_stream(self._client, address))
         self._stream: str = about.config.name
+        self._identity = _identity(about)
         if about.config.retention not in {None, self._client.api.RetentionPolicy.LIMITS}:
             problem = "the stream removes messages that were acknowledged, or that nobody asked for; expected retention"
             raise InputError.at(self.name, f"{problem} by limits, so that a run can go back to its last state")
@@ -204,7 +218,10 @@ class NatsSource(MessageSource):
     def _check(self, at: _Read) -> None:
         """Refuse a stream that is not the one that was read so far."""
         client = self._client
-        state = client.call(lambda: client.js.stream_info(self._stream)).state
+        try:
+            state = client.call(lambda: client.js.stream_info(self._stream)).state
+        except client.js_errors.NotFoundError:
+            raise self.other_input("is gone: it was removed, or its data was lost") from None
         if state.last_seq < at.sequence:
             raise self.other_input("ends before what was read from it already: its data was lost, or it is another")
         if state.first_seq > at.sequence + 1 and self._subject is None:
@@ -217,6 +234,11 @@ class NatsSource(MessageSource):
             self._last = found.data or b""
             if self.digest() != at.digest:
                 raise self.other_input("has another message where the last one was read")
+
+    def takes(self, target: str) -> bool:
+        """Tell whether a sink sends to this stream, and to a subject that is read."""
+        subject, _, stream = target.partition(" ")
+        return stream == self._identity and (self._subject is None or _takes(self._subject, subject))
 
     def ends_at(self, mark: Mark) -> bool:
         """Tell whether nothing came after the last message that was read."""
@@ -257,6 +279,7 @@ class NatsSink(MessageSink):
                 "cannot go on."
             )
         self._stream, self._subject = config.name, subject
+        self.target = f"{subject} {_identity(about)}"
         largest = config.max_msg_size or -1
         self.most_bytes = min(self._client.most_bytes, largest if largest > 0 else 1 << 62) - HEADERS
 
@@ -296,8 +319,8 @@ class NatsSink(MessageSink):
 
     def _publish(self, burst: list[Outgoing]) -> None:
         client, begin = self._client, self.size
-        if not self._is_sure and self._look(burst):
-            return
+        if not self._is_sure and (self._look(burst) or self.size != burst[0].end - len(burst[0].data)):
+            return  # a part of it is there, known before or found now: the rest is cut into another burst
         self._is_sure = False  # until every answer is there
         answers = client.call(lambda: self._all_published(burst))
         refused = None

@@ -2,8 +2,9 @@
 
 **In.** Entries are read with XREAD from the position in the state on, in their order; no consumer group is needed,
 since one run reads the whole stream. With `?trim=yes` what a saved state contains is removed from the stream. What
-somebody else trims before it was read is noticed: together with entries Redis tells how many are gone, and no more may
-be gone than were read.
+somebody else trims before it was read is noticed, and so is a stream that was removed and made anew: together with
+entries Redis tells how many were ever added and how many are gone; no fewer may have been added than were read, and no
+more be gone.
 
 **Out.** Next to KEY is a hash, `{KEY}:querycloak`: which run writes, which process of it, how many bytes of the output
 are there, and their CRC-32. A script appends an entry and moves the position at once, and only if run, process and
@@ -179,11 +180,9 @@ class RedisSource(MessageSource):
         """Return what comes after an entry, together with how many entries are gone."""
         count = self._sizes.ask(self.piece)
         about, found = self._connection.call(lambda c: self._asked_at_once(c, after, count))
-        gone = _removed(about)
         if self._passed is None:  # what was gone when we came
-            self._passed = gone
-        if gone > self._passed:
-            raise self.other_input("lost entries that were not read yet: they were trimmed or deleted")
+            self._passed = _removed(about)
+        self._refuse_other(about, self._passed)
         entries = found[0][1] if found else []
         read = [(_id(entry), self._lines(fields)) for entry, fields in entries]
         self._passed += len(read)
@@ -252,9 +251,15 @@ class RedisSource(MessageSource):
             self._last = self._lines(found[0][1])
             if self.digest() != at.digest:
                 raise self.other_input("has another entry where the last one was read")
-        if _removed(about) > at.passed:
-            raise self.other_input("lost entries that were not read yet: they were trimmed or deleted")
+        self._refuse_other(about, at.passed)
         self._position, self._passed = position, at.passed
+
+    def _refuse_other(self, about: dict[str, Any] | None, passed: int) -> None:
+        """Refuse a stream that is not the one of which so many entries were passed: it was made anew, or trimmed."""
+        if _added(about) < passed:
+            raise self.other_input("has fewer entries than were read from it: it was removed, or its data was lost")
+        if _removed(about) > passed:
+            raise self.other_input("lost entries that were not read yet: they were trimmed or deleted")
 
     def _about(self) -> dict[str, Any] | None:
         """Return what Redis tells about the stream; None = there is none."""
@@ -290,9 +295,14 @@ def _id(text: bytes | str) -> tuple[int, int]:
     return int(first), int(second)
 
 
+def _added(about: dict[str, Any] | None) -> int:
+    """Return how many entries a stream has had since it was made."""
+    return 0 if about is None else int(about["entries-added"])
+
+
 def _removed(about: dict[str, Any] | None) -> int:
     """Return how many entries of a stream are gone."""
-    return 0 if about is None else max(int(about["entries-added"]) - int(about["length"]), 0)
+    return 0 if about is None else max(_added(about) - int(about["length"]), 0)
 
 
 def _id_text(position: tuple[int, int]) -> str:
