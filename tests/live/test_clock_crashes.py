@@ -75,6 +75,29 @@ def test_what_leaves_by_the_clock_after_an_epoch_has_no_time_of_its_own(tmp_path
     assert {row[2] for row in out} == {"2006-03-01 00:00:00"}
 
 
+def test_what_leaves_by_the_clock_is_published_though_nothing_enters_any_more(tmp_path, live_files, monkeypatch):
+    """The open epoch has no record that entered in it, and ends by the clock all the same."""
+    live_files(Clock(Random(1), [100.0]))
+    read, silent, kept = pipes.FileSource.next, iter(range(200)), []
+
+    def falls_silent(source):
+        data = read(source)
+        source.ended = not data and next(silent, None) is None
+        return data
+
+    def finishing(converter):
+        kept.append((converter.kept, converter.engine.waiting))
+        return finish(converter)
+
+    finish = runner.Converter.finish
+    monkeypatch.setattr(pipes.FileSource, "next", falls_silent)
+    monkeypatch.setattr(runner.Converter, "finish", finishing)
+    table = [(u, q, "2006-03-01 07:17:00", f"Top/News/{i}", s) for i, (u, q, _, _, s) in enumerate(rows(100))]
+    found = go(tmp_path, as_tsv(table), {"epoch": "10m", "max_age": 3000.0, "hold": 60})
+    assert kept == [(0, 0)]
+    assert found.stats["records out"] > 80
+
+
 @pytest.mark.parametrize("epoch", ["150", "40", "10m"])
 def test_the_time_of_an_epoch_does_not_depend_on_batches(tmp_path, monkeypatch, epoch):
     table = [(u, q, "" if i < 70 else t, c, s) for i, (u, q, t, c, s) in enumerate(rows(400))]

@@ -9,12 +9,13 @@ from dataclasses import replace
 import pytest
 from broker_servers import SERVERS
 from jit import JIT
-from stream_logs import as_tsv
+from stream_logs import as_jsonl, as_tsv
 from test_brokers import in_messages
 from test_shards import YES, check_rules, published, rows, stop_at, stopped_shards, taking
-from test_stream_trouble import run_of
+from test_stream_trouble import CutError, dies_after, run_of
 
 from querycloak.errors import InputError, ParameterError
+from querycloak.live import runner
 from querycloak.live.address import parse_place
 from querycloak.live.brokers import nats_stream
 from querycloak.live.open_ends import open_sink, open_source
@@ -145,3 +146,35 @@ def test_a_source_that_is_gone_after_the_connection_was_lost(nats):
             deque((source.next() for _ in range(3)), maxlen=0)
     finally:
         source.close()
+
+
+def as_array(table):
+    return b"[" + b",\n".join(as_jsonl(table).splitlines()) + b"]"
+
+
+@pytest.mark.parametrize("kind", ["tsv", "array"])
+def test_a_file_does_not_shrink_under_who_follows_it(tmp_path, monkeypatch, kind):
+    """Killed, then stopped before it is where it was: the file stays as it is, and there is no statement of a part."""
+    monkeypatch.setattr(runner, "SAMPLE", 2000)
+    monkeypatch.setattr(runner, "LINE", 10)
+    table = rows(3000 if JIT else 900)
+    (tmp_path / "log").write_bytes(as_tsv(table) if kind == "tsv" else as_array(table))
+    run = run_of(tmp_path, tmp_path / "log", tmp_path / "release", checkpoint_records=100, seed=None, options=YES)
+    for saves in (1, 6):
+        with monkeypatch.context() as patch:
+            dies_after(patch, saves)
+            with pytest.raises(CutError):
+                run_stream(run)
+        if saves == 1:
+            old = (tmp_path / "state" / "state").read_bytes()
+    (tmp_path / "state" / "state").write_bytes(old)
+    before = (tmp_path / "release").read_bytes()
+    with monkeypatch.context() as patch:
+        stop_at(patch, 2)
+        assert run_stream(run).kept
+    assert (tmp_path / "release").read_bytes() == before
+    assert not run.statement_path.exists()
+    found = run_stream(run)
+    assert found.finished
+    assert (tmp_path / "release").read_bytes().startswith(before)
+    assert run.statement_path.exists()

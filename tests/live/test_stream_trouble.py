@@ -46,7 +46,7 @@ def command(*words, before=None, **options):
 
 def run_of(folder, source, output, **options):
     given = {"checkpoint": folder / "state", "checkpoint_records": 300, "seed": 7, **options}
-    return Run("self-adjusting", SETTINGS, source, output, **given)
+    return Run("self-adjusting", given.pop("settings", SETTINGS), source, output, **given)
 
 
 class CutError(Exception):
@@ -70,6 +70,18 @@ def small(monkeypatch):
     """Small batches."""
     monkeypatch.setattr(runner, "SAMPLE", 2000)
     monkeypatch.setattr(runner, "LINE", 10)
+
+
+@pytest.mark.parametrize("event", [{"kind": "close", "value": 7}, {"kind": "expire", "value": 77}])
+def test_a_crafted_journal_is_refused(tmp_path, event):
+    """What contradicts the run shows only when its record has entered: one line is said, and nothing was written."""
+    (tmp_path / "log").write_bytes(as_tsv(TABLE))
+    (tmp_path / "state").mkdir(mode=0o700)
+    (tmp_path / "state" / "journal").write_text(json.dumps({"number": 0, "at": 5, **event}) + "\n")
+    (tmp_path / "state" / "journal").chmod(0o600)
+    run = run_of(tmp_path, tmp_path / "log", tmp_path / "out", settings=replace(SETTINGS, max_age=100.0), seed=None)
+    with pytest.raises(InputError, match="the checkpoint cannot be read: it does not hold that"):
+        run_stream(run)
 
 
 @pytest.mark.slow

@@ -185,7 +185,8 @@ class Converter:
         parts: list[Published] = []
         if not self.timekeeper.is_idle:
             entered = self.engine.entered
-            self.timekeeper.entered(entered, epoch_has_records=entered > self.publisher.begin)
+            has_records = entered > self.publisher.begin or self.publisher.kept > 0
+            self.timekeeper.entered(entered, epoch_has_records=has_records)
             self._apply(self.timekeeper.decide(entered, self.publisher.epoch), parts)
         return Published.joined(parts)
 

@@ -226,9 +226,12 @@ class FileSink:
         if at is not None and self.digest() != at.digest:
             raise OutputError(f"{self.name}: was changed since the checkpoint, and cannot be continued.")
 
-    def finish(self, *, ended: bool) -> None:  # noqa: ARG002
-        """Cut off what an earlier start had written after this, such as half a line."""
-        if self._file is not None and self._there:
+    def finish(self, *, ended: bool) -> None:
+        """Cut off what an earlier start had written after the end, such as half a line.
+
+        A run that goes on later writes the same over what is there: nothing is cut off before.
+        """
+        if self._file is not None and self._there and ended:
             try:
                 self._file.truncate(self.size)
             except OSError as error:

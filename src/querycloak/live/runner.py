@@ -117,10 +117,16 @@ def run_stream(
             watcher.event("stopped", reason="the reader of the output went away")
             return None
         summary = sum_up(run, session.converter, session.random, session.seconds, finished=last.ended)
+        is_behind = not last.ended and sink.is_behind
         sink.finish(ended=last.ended)
         written = session.sync()
         sink.close()
-        write_statement(run, session.converter, summary.statement, sink.digest())
+        if is_behind:
+            progress.note(
+                f"{sink.name}: an earlier start had come farther; no statement was written. The same command goes on."
+            )
+        else:
+            write_statement(run, session.converter, summary.statement, sink.digest())
         write_stats(run, summary)
         if last.batch.problem is not None:
             raise last.batch.problem
@@ -351,7 +357,8 @@ class _Session:
             self.save()
             if self.checkpoint is not None and self.run.shard is not None and not self.sink.is_behind:
                 self.checkpoint.note(STOPPED, Stopped(__version__, catching_up=bool(self.source.ahead)))
-        self.write(self.encoder.tail())  # after the checkpoint: a run that goes on writes it at its own end
+        if turn.ended or not self.sink.is_behind:
+            self.write(self.encoder.tail())  # after the checkpoint: a run that goes on writes it at its own end
         return turn
 
     def take_next(self, asked: list[int]) -> _Turn:
@@ -371,7 +378,9 @@ class _Session:
 
     def convert(self, batch: Batch, writer: ThreadPoolExecutor) -> None:
         """Let a batch enter, and have written what leaves: at once in a live stream, whose next batch may be late."""
-        self.publish(self.converter.push(batch), writer)
+        with nullcontext() if self.checkpoint is None else self.checkpoint.refusing():  # its journal may be crafted
+            out = self.converter.push(batch)
+        self.publish(out, writer)
 
     def wait_for(self, ahead: Future[_Turn], writer: ThreadPoolExecutor) -> _Turn:
         """Wait for the next batch, and do meanwhile what the clock asks for: the stream may be silent."""
