@@ -178,3 +178,31 @@ def test_a_file_does_not_shrink_under_who_follows_it(tmp_path, monkeypatch, kind
     assert found.finished
     assert (tmp_path / "release").read_bytes().startswith(before)
     assert run.statement_path.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.needs_jit
+def test_a_topic_that_was_made_anew_is_not_the_same(tmp_path):
+    """Offsets begin at 0 again: what is before the position must be what was read."""
+    kafka = SERVERS["kafka"](tmp_path)
+    parts = in_messages(as_tsv(rows(300)), 20)
+    try:
+        kafka.publish("searches", parts[:10])
+        kafka.publish("others", [*reversed(parts), parts[0]])
+        source = open_source(parse_place(kafka.address("searches", "?end=now")), 1 << 20, 0.05, [], QUIET)
+        source.first_lines()
+        while source.next():
+            pass
+        mark = source.mark(0)
+        source.close()
+        other = open_source(parse_place(kafka.address("others")), 1 << 20, 0.05, [], QUIET)
+        with pytest.raises(InputError, match="has another message where the last one was read"):
+            other.wind_to(mark, b"")
+        other.close()
+        kafka.publish("searches", parts[10:])
+        source = open_source(parse_place(kafka.address("searches", "?end=now")), 1 << 20, 0.05, [], QUIET)
+        source.wind_to(mark, b"")
+        assert source.next() == b"".join(parts[10:])
+        source.close()
+    finally:
+        kafka.stop()

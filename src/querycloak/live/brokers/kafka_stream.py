@@ -1,7 +1,8 @@
 """Kafka: `kafka://host:port/TOPIC?partition=0`, `kafkas://` with TLS.
 
-**In.** One partition, read from the offset in the state on; only what was committed is read. A topic of several
-partitions has no order over all of them, and without one a run could not be repeated: name the partition.
+**In.** One partition, read from the offset in the state on; only what was committed is read. At a start the last
+message that was read must be what it was, or gone. A topic of several partitions has no order over all of them, and
+without one a run could not be repeated: name the partition.
 
 **Out.** Each batch is a transaction. Its messages carry, as headers, the run, the number of output bytes after them and
 their CRC-32, so that message and position are there together or not at all. At the start the last committed message
@@ -53,6 +54,9 @@ class _Read(msgspec.Struct, forbid_unknown_fields=True):
     offset: Count
     """of the message to be read next"""
     cluster: str
+    last: Count | None
+    """of the last message that was read: between the two are ends of transactions; None = none was"""
+    digest: str
 
 
 class _Written(msgspec.Struct, forbid_unknown_fields=True):
@@ -182,6 +186,7 @@ class KafkaSource(MessageSource):
         self._consumer = self._topic.consumer(dict(address.options).get("group", "querycloak"))
         self._partition, self._cluster = self._patience.once(lambda: self._topic.find(self._consumer))
         self._assigned = False
+        self._last_offset: int | None = None
         self._size = 1000.0  # bytes of a message, about
 
     def fetch(self, wait: float) -> list[Message]:
@@ -230,7 +235,14 @@ class KafkaSource(MessageSource):
         """Return the offset of the message to be read next."""
         assert unfinished == 0
         offset = 0 if self._position is None else self._position + 1
-        return dict(msgspec.to_builtins(_Read(offset, self._cluster)))
+        return dict(msgspec.to_builtins(_Read(offset, self._cluster, self._last_offset, self.digest())))
+
+    def _take(self, wait: float) -> bytes | None:
+        """Return the lines of the next message, and note where it was."""
+        found = super()._take(wait)
+        if found is not None:
+            self._last_offset = self._position
+        return found
 
     def place_of(self, mark: Mark) -> int | None:
         """Return the offset of the last message that was read."""
@@ -238,7 +250,7 @@ class KafkaSource(MessageSource):
         return offset - 1 if offset else None
 
     def wind_to(self, mark: Mark, sample: bytes) -> None:  # noqa: ARG002 - a broker need not have it any more
-        """Go on at an offset that the partition still has."""
+        """Go on at an offset that the partition still has; the message before it must be what it was, or gone."""
         at = read_plain(mark, _Read)
         if at.cluster != self._cluster:
             raise self.other_input("is of another cluster")
@@ -247,7 +259,28 @@ class KafkaSource(MessageSource):
             raise self.other_input("ends before what was read from it already: its data was lost, or it is another")
         if low > at.offset:
             raise self.other_input("lost messages that were not read yet: they were removed")
-        self._position = at.offset - 1 if at.offset else None
+        if at.last is not None and at.last >= low:
+            found = self._patience(lambda: self._message_at(at.last or 0), self.reconnect)
+            if found is not None:
+                self._last = found
+                if self.digest() != at.digest:
+                    raise self.other_input("has another message where the last one was read")
+        self._position, self._last_offset = at.offset - 1 if at.offset else None, at.last
+
+    def _message_at(self, offset: int) -> bytes | None:
+        """Return the message at an offset; None = there is none any more."""
+        consumer, deadline = self._consumer, time.monotonic() + SECONDS
+        consumer.assign([self._topic.at(self._partition, offset)])
+        self._assigned = False  # where the next message is read is told again
+        while time.monotonic() < deadline:
+            for message in consumer.consume(1, 1.0):
+                error = message.error()
+                if error is None:
+                    return (message.value() or b"") if message.offset() == offset else None
+                if error.name() in {"_PARTITION_EOF", "_AUTO_OFFSET_RESET"}:
+                    return None
+                raise AwayError(error.name())
+        raise AwayError("no answer")
 
     def release(self) -> None:
         """Commit the offset for the group, to be watched; the position that counts is in the state."""
