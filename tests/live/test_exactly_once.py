@@ -11,7 +11,7 @@ from broker_servers import SERVERS
 from jit import JIT
 from stream_logs import as_jsonl, as_tsv
 from test_brokers import in_messages
-from test_shards import YES, check_rules, published, rows, stop_at, stopped_shards, taking
+from test_shards import YES, check_rules, published, rows, shard_run, stop_at, stopped_shards, taking
 from test_stream_trouble import CutError, dies_after, run_of
 
 from querycloak.errors import InputError, ParameterError
@@ -20,6 +20,7 @@ from querycloak.live.address import parse_place
 from querycloak.live.brokers import nats_stream
 from querycloak.live.open_ends import open_sink, open_source
 from querycloak.live.runner import run_stream
+from querycloak.live.shards import Shard
 from querycloak.progress import QUIET
 
 
@@ -206,3 +207,9 @@ def test_a_topic_that_was_made_anew_is_not_the_same(tmp_path):
         source.close()
     finally:
         kafka.stop()
+
+
+def test_a_shard_removes_nothing_that_another_has_not_read(tmp_path):
+    run = shard_run(tmp_path, Shard(0, 2))
+    with pytest.raises(ParameterError, match="would remove what the others have not read yet"):
+        run_stream(replace(run, source=parse_place("redis://localhost/searches?trim=yes")))

@@ -452,6 +452,17 @@ def test_what_cannot_be_taken_over(tmp_path, monkeypatch):
         run_stream(old[1])
 
 
+def test_a_second_run_with_the_secret_has_the_same_ids_and_the_statement_says_so(tmp_path):
+    (tmp_path / "log").write_bytes(as_tsv(rows()))
+    seen = []
+    for name in ("one", "two"):
+        run = replace(shard_run(tmp_path, Shard(0, 2), ids="run", seed=None), checkpoint=None, output=tmp_path / name)
+        found = run_stream(run)
+        seen.append({row[0] for row in published(run)})
+        assert any("another run with the same secret" in text for text in found.statement.does_not_cover)
+    assert len(seen[0] & seen[1]) > 20
+
+
 def test_names_of_files(tmp_path):
     shard = Shard(1, 3)
     assert shard.path(tmp_path / "a.b.tsv").name == "a.1-of-3.b.tsv"

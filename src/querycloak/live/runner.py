@@ -86,6 +86,8 @@ def run_stream(
     """
     if isinstance(run.source, Address) and run.source.is_same_as(run.output):
         raise ParameterError(f"{run.output}: is also where the records come from: choose another output.")
+    if run.shard is not None and isinstance(run.source, Address) and dict(run.source.options).get("trim") == "yes":
+        raise ParameterError(f"{run.source}?trim: a shard would remove what the others have not read yet.")
     if run.checkpoint is not None and not (_can_wind(run.source) and _can_wind(run.output)):
         raise ParameterError("A checkpoint needs files or brokers, with --from and --to: a pipe cannot be wound back.")
     if run.checkpoint is not None and run.checkpoint.exists() and not run.checkpoint.is_dir():

@@ -97,6 +97,7 @@ def _of_shard(statement: PrivacyStatement, run: Run, shard: Shard) -> PrivacySta
         others.append("people who share a text are counted within the shard: fewer texts are published than of one run")
     if run.secret is not None:
         others.append("whoever has the secret of the shards can tell whose an id is; it is kept until it is removed")
+        others.append("another run with the same secret publishes people under the same ids")
     return replace(statement, does_not_cover=(*statement.does_not_cover, *others))
 
 
