@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import shutil
 import signal
 import socket
@@ -12,11 +13,17 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+RANDOM = random.SystemRandom()  # workers of one test run begin alike, and must not choose alike
+
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """A port that nobody uses, below those that the system gives to clients: none of them takes it meanwhile."""
+    for _ in range(1000):
+        port = RANDOM.randrange(15_000, 32_000)
+        with suppress(OSError), socket.socket() as one:
+            one.bind(("127.0.0.1", port))
+            return port
+    raise OSError("no port is free")
 
 
 def wait_for(port, seconds=20):

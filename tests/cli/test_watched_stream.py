@@ -11,18 +11,13 @@ import urllib.error
 import urllib.request
 
 import pytest
+from broker_servers import free_port
 from cli.command import querycloak, refused
 from prometheus_client.parser import text_string_to_metric_families
 
 QUERY, USER, PLACE = "zebrafish-query", "quokka-user", "wombat-category"
 HEAD = "user\tquery\tcategory\n"
 LINES = "".join(f"{USER}{n % 9}\t{QUERY} {n}\t{PLACE}/{n % 2}\n" for n in range(400))
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 def asked(port, path):

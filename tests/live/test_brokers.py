@@ -279,8 +279,13 @@ def test_a_broker_that_is_away_for_a_while(lasting, tmp_path, monkeypatch):
     run, told, ended = run_of(lasting, tmp_path, source, output, checkpoint_records=100), Told(), []
     push = runner.Converter.push
 
+    under_way, pushed = threading.Event(), []
+
     def slowly(self, batch):
         time.sleep(0.02)
+        pushed.append(1)
+        if len(pushed) == 10:
+            under_way.set()
         return push(self, batch)
 
     monkeypatch.setattr(runner.Converter, "push", slowly)
@@ -289,7 +294,7 @@ def test_a_broker_that_is_away_for_a_while(lasting, tmp_path, monkeypatch):
     board.taken = lambda size, waiting=None: (pending.append(waiting), taken(size, waiting))
     thread = threading.Thread(target=lambda: ended.append(run_stream(run, progress=told, watcher=board)))
     thread.start()
-    time.sleep(0.3)
+    assert under_way.wait(60)
     lasting.kill()
     time.sleep(1)
     assert thread.is_alive()

@@ -19,8 +19,9 @@ from querycloak.live import runner
 from querycloak.live.address import parse_place
 from querycloak.live.brokers import nats_stream
 from querycloak.live.open_ends import open_sink, open_source
-from querycloak.live.runner import run_stream
+from querycloak.live.runner import Run, run_stream
 from querycloak.live.shards import Shard
+from querycloak.methods.stream.stream_statement import StreamSettings
 from querycloak.progress import QUIET
 
 
@@ -213,3 +214,26 @@ def test_a_shard_removes_nothing_that_another_has_not_read(tmp_path):
     run = shard_run(tmp_path, Shard(0, 2))
     with pytest.raises(ParameterError, match="would remove what the others have not read yet"):
         run_stream(replace(run, source=parse_place("redis://localhost/searches?trim=yes")))
+
+
+@pytest.mark.parametrize("given", [{}, {"ids": "day"}, {"ids": "epoch", "epoch": "70"}, {"ids": "day", "epoch": "70"}])
+def test_the_truth_does_not_depend_on_batches(tmp_path, monkeypatch, given):
+    """A survey follows it, and goes on where it was when a stream that was killed writes it again."""
+    table = rows(900)
+    (tmp_path / "log").write_bytes(as_tsv(table))
+    seen = set()
+    for piece in (1 << 20, 5000, 700):
+        monkeypatch.setattr(runner, "PIECE", piece)
+        settings = StreamSettings(k=3, depth=2, as_in_paper=True, **given)
+        places = tmp_path / "log", tmp_path / "release"
+        run_stream(Run("self-adjusting", settings, *places, truth=tmp_path / "truth", seed=7, options=YES))
+        seen.add((tmp_path / "truth").read_bytes())
+    assert len(seen) == 1
+    known, first = set(), tmp_path.joinpath("truth").read_text().splitlines()[1:]
+    out = iter(tmp_path.joinpath("release").read_text().splitlines()[1:])
+    for line in first:
+        kind, name, _ = line.split("\t")
+        if kind == "user":
+            known.add(name)
+        elif kind == "row":
+            assert next(out).split("\t")[0] in known

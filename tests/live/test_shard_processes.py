@@ -69,7 +69,7 @@ def test_the_command_and_its_children_are_killed_and_go_on(tmp_path):
     """Killed with SIGKILL, its children stop by themselves; one child killed, the others are stopped; it goes on."""
     table = rows(150_000, users=300)
     (tmp_path / "log").write_bytes(as_tsv(table))
-    more = ("--shards", "2", "--checkpoint", "state", "--checkpoint-records", "5000")
+    more = ("--shards", "2", "--checkpoint", "state", "--checkpoint-records", "1000")
     random, kills = Random(3), 0
     for attempt in range(12):
         run = command(tmp_path, *more)
@@ -163,10 +163,19 @@ def stop_after_first_save(run, folder):
                 held[name] = pid
         time.sleep(0.005)
     run.send_signal(signal.SIGTERM)
-    time.sleep(0.2)  # it hands the signal on to both
+    end = time.monotonic() + 60
+    while not all(has_signal(pid, signal.SIGTERM) for pid in held.values()):  # it hands the signal on to both
+        assert time.monotonic() < end, "a signal is not handed on"
+        time.sleep(0.01)
     for pid in held.values():
         os.kill(pid, signal.SIGCONT)
     return run.communicate()[1]
+
+
+def has_signal(pid, number):
+    """Whether a signal waits for a process that is held."""
+    lines = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
+    return any(int(lines[name], 16) & 1 << number - 1 for name in ("SigPnd", "ShdPnd"))
 
 
 def words_of(pid):
@@ -179,7 +188,7 @@ def words_of(pid):
 def test_a_signal_stops_all_and_the_same_command_goes_on(tmp_path):
     table = rows(150_000, users=300)
     (tmp_path / "log").write_bytes(as_tsv(table))
-    run = command(tmp_path, "--shards", "2", "--checkpoint", "state", "--checkpoint-records", "5000")
+    run = command(tmp_path, "--shards", "2", "--checkpoint", "state", "--checkpoint-records", "1000")
     told = stop_after_first_save(run, tmp_path)
     assert run.returncode == 128 + signal.SIGTERM, told
     assert "kept in the checkpoints" in told

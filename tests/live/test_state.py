@@ -94,8 +94,11 @@ def test_killed_twenty_times_at_random_moments(run, tmp_path, seeded):
         read = []
         for attempt in range(30):
             went_on += attempt > 0 and (run.checkpoint / "state").exists()
-            if attempt == 29 or in_a_process_of_its_own(run, random.uniform(0, 1.5 * length)):
+            seconds = random.uniform(0, 1.5 * length)
+            if attempt == 29 or in_a_process_of_its_own(run, seconds):
+                length = min(length, seconds)  # what was timed on a busy machine takes less on a quiet one
                 break
+            length *= 1.05
             kills += 1
             read.append(run.output.read_bytes() if run.output.exists() else b"")
         run_stream(run)  # to its end where it was killed to the last; else it is finished, and nothing changes
@@ -113,9 +116,7 @@ def test_killed_twenty_times_at_random_moments(run, tmp_path, seeded):
         assert not Counter(log.users.gather(release.truth.user[release.log.user]).to_list()) - asked
         if seeded:
             assert run.output.read_bytes() == (tmp_path / "whole").read_bytes()
-            assert sorted(run.truth.read_bytes().split(b"\n")) == sorted(
-                (tmp_path / "whole-truth").read_bytes().split(b"\n")
-            )
+            assert run.truth.read_bytes() == (tmp_path / "whole-truth").read_bytes()
     assert kills >= 10
     assert went_on >= 5
 

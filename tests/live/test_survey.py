@@ -320,12 +320,6 @@ def test_a_survey_follows_a_stream_that_runs(tmp_path):
     log, out, truth = (tmp_path / name for name in ("log.tsv", "out.tsv", "truth.tsv"))
     log.write_text("")
     command = [sys.executable, "-m", "querycloak"]
-    survey = subprocess.Popen(
-        [*command, *map(str, words(tmp_path)[:-2]), "--window", "1000000", "--idle", "6", "--json", "--quiet"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
     stream = subprocess.Popen(
         [
             *command, "stream", "-o", str(out), "--truth", str(truth), "--k", str(K), "--depth", str(DEPTH), "--yes",
@@ -339,8 +333,27 @@ def test_a_survey_follows_a_stream_that_runs(tmp_path):
             for file in (original, stream.stdin):
                 file.write("".join(table[first : first + 500]))
                 file.flush()
+            if first == 0:  # how long the stream takes to start must not count as silence
+                while not (out.exists() and out.stat().st_size):
+                    assert stream.poll() is None
+                    time.sleep(0.05)
+                survey = subprocess.Popen(
+                    [
+                        *command,
+                        *map(str, words(tmp_path)[:-2]),
+                        "--window",
+                        "1000000",
+                        "--idle",
+                        "6",
+                        "--json",
+                        "--quiet",
+                    ],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
             time.sleep(0.2)
-    assert stream.communicate(timeout=60)[0] is None
+    assert stream.communicate(timeout=120)[0] is None
     shown, errors = survey.communicate(timeout=90)
     assert survey.returncode == 0, errors
     same_as_batch(json.loads(shown.splitlines()[-1]), tmp_path)

@@ -54,17 +54,21 @@ def test_the_commands_of_the_compose_file_run_together(tmp_path):
             with (tmp_path / f"{name}.log").open("wb") as log:
                 command = [sys.executable, "-m", "querycloak", *words]
                 running[name] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + 60
-        found = {}
-        while found.get(("querycloak_survey_windows_total",), 0) < 3:
+        deadline = time.monotonic() + 180
+        found, stream = {}, {}
+        while (
+            found.get(("querycloak_survey_windows_total",), 0) < 3
+            or found[("querycloak_survey_originals_total",)] < 3000
+            or stream.get(("querycloak_records_in_total",), 0) < 3000
+        ):
             assert time.monotonic() < deadline, [path.read_text() for path in tmp_path.glob("*.log")]
             assert all(one.poll() is None for one in running.values()), [
                 path.read_text() for path in tmp_path.glob("*.log")
             ]
             with suppress(OSError):
                 found, text = figures(ports["surveyor"])
+                stream, _ = figures(ports["anonymizer"])
             time.sleep(0.2)
-        stream, _ = figures(ports["anonymizer"])
         assert stream[("querycloak_records_in_total",)] == 3000
         assert found[("querycloak_survey_originals_total",)] == 3000
         assert found[("querycloak_survey_reidentified_high_ratio", "all", "simple")] < 0.2

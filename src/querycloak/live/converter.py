@@ -59,8 +59,8 @@ class Published:
     """int32[n]: code of the user who asked"""
     delay: Int64s
     """int64[n]: records that entered after it and before it was published"""
-    named: dict[bytes, int] = field(default_factory=dict)
-    """ids of an epoch or a day that were not published before, with the codes of their users"""
+    named: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+    """ids of an epoch or a day that were not published before: the code of the user, and the first row with it"""
 
     @classmethod
     def joined(cls, parts: list[Published]) -> Published:
@@ -68,12 +68,17 @@ class Published:
         if len(parts) == 1:
             return parts[0]
         empty = np.zeros(0, dtype=np.int64)
+        begin = np.cumsum([0, *(len(part.user) for part in parts)]).tolist()
         return cls(
             memoryview(b"".join(part.data for part in parts)),
             np.concatenate([empty, *(part.user for part in parts)]),
             np.concatenate([empty.astype(np.int32), *(part.asker for part in parts)]),
             np.concatenate([empty, *(part.delay for part in parts)]),
-            {text: code for part in parts for text, code in part.named.items()},
+            {
+                text: (code, first + row)
+                for first, part in zip(begin, parts, strict=False)
+                for text, (code, row) in part.named.items()
+            },
         )
 
 

@@ -162,7 +162,7 @@ class Publisher:
         if len(leaving):
             self._open.append(leaving)
 
-    def close(self, entered: int) -> tuple[Leaving, dict[bytes, int]]:
+    def close(self, entered: int) -> tuple[Leaving, dict[bytes, tuple[int, int]]]:
         """Close the open epoch, after so many records have entered; return its lines, shuffled, and their new ids."""
         found = Leaving.joined(self._open)
         self._open = []
@@ -174,8 +174,8 @@ class Publisher:
         self.begin, self.time = entered, int(MISSING_TIME)
         return out
 
-    def write(self, leaving: Leaving, order: Int64s | None = None) -> tuple[Leaving, dict[bytes, int]]:
-        """Return lines as they are published, and the ids of a period that are new among them, with their users."""
+    def write(self, leaving: Leaving, order: Int64s | None = None) -> tuple[Leaving, dict[bytes, tuple[int, int]]]:
+        """Return lines as they are published; and ids of a period that are new among them: their user and first row."""
         if not len(leaving):
             return leaving, {}
         order = np.arange(len(leaving)) if order is None else order
@@ -203,7 +203,7 @@ class Publisher:
             time = np.where(time == MISSING_TIME, MISSING_TIME, self.time)
         return time if self.settings.time_grain is None else round_down(time, self.settings.time_grain)
 
-    def _with_ids(self, leaving: Leaving, cuts: Int32s, time: Times) -> tuple[Leaving, dict[bytes, int]]:
+    def _with_ids(self, leaving: Leaving, cuts: Int32s, time: Times) -> tuple[Leaving, dict[bytes, tuple[int, int]]]:
         """Write the ids of the period in place of those of the run."""
         if self.digits is None:
             self.digits = self._users.text(0).isdigit()
@@ -215,17 +215,17 @@ class Publisher:
             period = np.where(time == MISSING_TIME, NO_DAY, time // DAY)
         begin = np.empty(len(leaving), dtype=np.int64)
         texts: list[bytes] = []
-        new: dict[bytes, int] = {}
+        new: dict[bytes, tuple[int, int]] = {}
         size = 0
         for which in np.unique(period).tolist():
             rows = np.flatnonzero(period == which)
-            users, inverse = np.unique(leaving.user[rows], return_inverse=True)
+            users, first, inverse = np.unique(leaving.user[rows], return_index=True, return_inverse=True)
             made = ids.of((self._users.text(code) for code in users.tolist()), which)
             begin[rows] = size + ids.width * inverse
             texts.append(made)
             size += len(made)
             for i in self._first_seen(which, users).tolist():
-                new[made[ids.width * i : ids.width * (i + 1)]] = int(users[i])
+                new[made[ids.width * i : ids.width * (i + 1)]] = (int(users[i]), int(rows[first[i]]))
         self.published_ids += len(new)
         source = np.frombuffer(b"".join(texts), dtype=np.uint8)
         span = cuts[:, join.USER_BEGIN : join.USER_END + 1].copy()

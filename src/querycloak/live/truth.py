@@ -1,7 +1,8 @@
 """Who asked each published record, written while the stream runs, in the form of `releases.truth_file`.
 
-Before the first row under a published id comes the line that tells whose it is, and after each batch all is handed to
-the system: `querycloak survey` follows the file.
+Just before the first row under a published id comes the line that tells whose it is, so that a run that goes on after a
+crash writes the same bytes again, whatever its batches. After each batch all is handed to the system: `querycloak
+survey` follows the file.
 """
 
 from __future__ import annotations
@@ -48,33 +49,32 @@ class TruthFile:
             self._file.write(b"\t".join(word.encode() for word in HEADER) + b"\n")
 
     def add(self, converter: Converter, published: Published) -> None:
-        """Write whose the new ids are, then the askers of records that have left."""
+        """Write the askers of records that have left, and whose the ids are that come for the first time."""
+        changes_ids = converter.publisher.changes_ids
+        names = published.named if changes_ids else self._new_names(converter, published)
         text = {
-            code: escaped(converter.reader.users.text(code).decode()).encode() for code in set(published.asker.tolist())
+            code: escaped(converter.reader.users.text(code).decode()).encode()
+            for code in {*published.asker.tolist(), *(code for code, _ in names.values())}
         }
-        for made, code in published.named.items():
-            self._name(made.decode(), code, converter)
-        if not converter.publisher.changes_ids:
-            self._name_users(converter)
-        numbers = range(self.rows, self.rows + len(published.asker))
-        rows = zip(numbers, published.asker.tolist(), published.delay.tolist(), strict=True)
-        kind = DELAY.encode()
-        self._file.write(b"".join(b"row\t%d\t%b\n%b\t%d\t%d\n" % (n, text[code], kind, n, d) for n, code, d in rows))
+        said = {row: b"user\t%b\t%b\n" % (made, text[code]) for made, (code, row) in names.items()}
+        kind, lines = DELAY.encode(), []
+        for i, (code, delay) in enumerate(zip(published.asker.tolist(), published.delay.tolist(), strict=True)):
+            n = self.rows + i
+            lines.append(said.get(i, b"") + b"row\t%d\t%b\n%b\t%d\t%d\n" % (n, text[code], kind, n, delay))
+        self._file.write(b"".join(lines))
         self.rows += len(published.asker)
         self._file.flush()
 
-    def _name_users(self, converter: Converter) -> None:
-        """Write whose the ids of the run are that were published for the first time."""
-        seen = converter.seen
-        new = seen.copy()
-        new[: len(self._named)] &= ~self._named
-        for code in new.nonzero()[0].tolist():
-            self._name(escaped(converter.reader.published_id(code)), code, converter)
-        self._named = seen.copy()
-
-    def _name(self, made: str, code: int, converter: Converter) -> None:
-        original = escaped(converter.reader.users.text(code).decode())
-        self._file.write(f"user\t{made}\t{original}\n".encode())
+    def _new_names(self, converter: Converter, published: Published) -> dict[bytes, tuple[int, int]]:
+        """Return the ids of the run that are published for the first time, with their users and first rows."""
+        if len(self._named) < len(converter.seen):
+            more = np.zeros(len(converter.seen) - len(self._named), dtype=np.bool_)
+            self._named = np.concatenate([self._named, more])
+        users, first = np.unique(published.user, return_index=True)
+        new = np.flatnonzero(~self._named[users])
+        self._named[users] = True
+        pairs = zip(users[new].tolist(), first[new].tolist(), strict=True)
+        return {escaped(converter.reader.published_id(code)).encode(): (code, row) for code, row in pairs}
 
     def close(self) -> None:
         """Close the file."""
