@@ -203,6 +203,16 @@ def test_a_signal_stops_all_and_the_same_command_goes_on(tmp_path):
     check_rules(table, out_of(tmp_path, 2) + out_of(tmp_path, 3), waiting)
 
 
+def test_events_say_whose_they_are(tmp_path):
+    (tmp_path / "log").write_bytes(as_tsv(rows(2000)))
+    run = command(tmp_path, "--shards", "2", "--log-format", "json")
+    _, told = run.communicate()
+    assert run.returncode == 0, told
+    events = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
+    found = sorted((event["event"], event["shard"]) for event in events)
+    assert found == [(name, shard) for name in ("finished", "started") for shard in ("0/2", "1/2")]
+
+
 def test_a_finished_shard_is_not_taken_over(tmp_path):
     (tmp_path / "log").write_bytes(as_tsv(rows(2000)))
     more = ("--checkpoint", "state", "--to", "other.tsv")

@@ -127,23 +127,24 @@ def shown_door(address: DoorAddress | None, shown: Shown, progress: Progress) ->
 
 
 @contextmanager
-def kept_events(watch: Watch) -> Iterator[EventLog | None]:
-    """Open the log of events; None = there is none."""
+def kept_events(watch: Watch, shard: Shard | None = None) -> Iterator[EventLog | None]:
+    """Open the log of events, which names the shard whose it is; None = there is none."""
     if watch.form is None:
         yield None
         return
     from querycloak.live.watch.event_log import EventLog
 
+    who = None if shard is None else str(shard)
     with ExitStack() as stack:
         if watch.log is None:
-            yield EventLog(lambda line: say(line, err=True), watch.form)
+            yield EventLog(lambda line: say(line, err=True), watch.form, shard=who)
             return
         try:
             # Without a buffer: after a crash the last event is there.
             file = stack.enter_context(open(watch.log, "ab", buffering=0, opener=_private))
         except OSError as error:
             raise OutputError(f"{watch.log}: cannot be written ({error.strerror}).") from None
-        yield EventLog(lambda line: file.write(line.encode() + b"\n"), watch.form)
+        yield EventLog(lambda line: file.write(line.encode() + b"\n"), watch.form, shard=who)
 
 
 def _private(path: str, flags: int) -> int:

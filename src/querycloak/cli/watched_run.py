@@ -28,7 +28,7 @@ def watched_run(watch: Watch, run: Run, progress: Progress) -> Iterator[Watcher]
     from querycloak.live.watch.board import Board
 
     board = Board(run.method, run.settings.k)
-    with kept_events(watch) as events, shown_door(watch.door, board, progress):
+    with kept_events(watch, run.shard) as events, shown_door(watch.door, board, progress):
         watcher = Watchers([board] if events is None else [board, events])
         try:
             yield watcher

@@ -35,8 +35,13 @@ class EventLog:
         form: LogFormat = "json",
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        shard: str | None = None,
     ) -> None:
-        """`write` takes one line without its end; what goes wrong there is not the run's business."""
+        """`write` takes one line without its end; what goes wrong there is not the run's business.
+
+        `shard`: which one speaks, where several write to the same place.
+        """
+        self._who: dict[str, Told] = {} if shard is None else {"shard": shard}
         self._write, self._form, self._clock, self._now = write, form, clock, now
         self._skipped: dict[str, int] = {}
         self._skipped_at = float("-inf")
@@ -83,6 +88,7 @@ class EventLog:
             self._line("skipped", {"lines": sum(skipped.values()), "by_reason": dict(skipped)})
 
     def _line(self, name: str, told: dict[str, Told]) -> None:
+        told = {**self._who, **told}
         when = self._now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
         if self._form == "json":
             line = json.dumps({"time": when, "event": name, **told})
