@@ -387,3 +387,11 @@ def test_an_engine_that_breaks_its_rule_publishes_nothing(tmp_path, monkeypatch,
         go(tmp_path, as_tsv(rows()))
     assert (tmp_path / "release").read_bytes().count(b"\n") <= 1  # the header alone
     assert not (tmp_path / "release.statement.json").exists()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_header_alone_in_utf_16_is_no_blank_line(tmp_path, encoding):
+    text = "\ufeffuser\tquery\tcategory\n"
+    found = go(tmp_path, text.encode(encoding))
+    assert (found.stats["records in"], found.stats["lines skipped"]) == (0, {})
+    assert (tmp_path / "release").read_bytes() == text.encode(encoding)

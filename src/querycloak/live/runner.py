@@ -473,6 +473,8 @@ def _sample_size(first: bytes, wrapping: Wrapping) -> int:
     if wrapping.array or wrapping.line_end == "\r":
         return min(len(first), SAMPLE)
     end = first.find(b"\n", SAMPLE) + 1 or first.rfind(b"\n") + 1
+    if wrapping.encoding.startswith("utf-16"):
+        end += end % 2  # the other half of the character
     return end if 0 < end <= LONGEST_LINE else len(first)
 
 
