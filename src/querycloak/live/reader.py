@@ -143,7 +143,7 @@ class Reader:
         self._unclassified = tree.node(UNCLASSIFIED)
         self._categories = Vocabulary()
         self._node_of_category = np.zeros(0, dtype=np.int32)  # -1 = a path with an empty level
-        self._paths: list[Path | None] = []  # of the categories
+        self._paths: list[Path | None] = []  # of the categories, where texts may change
         self._taxonomy = taxonomy
         rule = settings.rule
         self.texts = StreamTexts(rule, settings.max_phrases, load_wordnet) if changes_texts(rule) else None
@@ -211,8 +211,8 @@ class Reader:
             names = [self._categories.text(c).decode() for c in range(len(self._categories))]
         except UnicodeDecodeError:
             raise BadStateError("it does not hold that categories are texts") from None
-        self._paths = [split_path(name, self.settings.separator) for name in names]
         if self.texts is not None:
+            self._paths = [split_path(name, self.settings.separator) for name in names]
             self.texts.restore(part("texts", arrays), users)
         self._records.from_state(said.records)
         self._digits = said.digits
@@ -327,19 +327,20 @@ class Reader:
         path = np.full(len(found.rows), -1, dtype=np.int32)
         if self.layout.has_category:
             code = self._records.code(found, records.CATEGORY, self._categories)
-            names, separator = self._categories.codes.texts_from(len(self._node_of_category)), self.settings.separator
-            new = [split_path(name.decode(), separator) for name in names]
-            self._paths += new
-            nodes = np.array([-1 if p is None else self._tree.node(p) for p in new], dtype=np.int32)
-            known = self._node_of_category = np.concatenate([self._node_of_category, nodes])
+            known = self._node_of_category
+            if len(self._categories) > len(known):
+                new = self._tree.nodes_from(self._categories.codes, len(known), self.settings.separator)
+                known = self._node_of_category = np.concatenate([known, new])
             if self.texts is not None:
+                names, separator = self._categories.codes.texts_from(len(self._paths)), self.settings.separator
+                self._paths += [split_path(name.decode(), separator) for name in names]
                 path, used = _numbered(code, len(self._categories))
                 paths = [() if c < 0 else self._paths[c] or () for c in used.tolist()]
         elif self.classifier is not None:
             queries = Vocabulary()
             code = path = self._records.code(found, records.QUERY, queries)
             paths = [self.classifier.path(queries.text(c).decode()) for c in range(len(queries))]
-            known = np.array([self._tree.node(p) for p in paths], dtype=np.int32)
+            known = self._tree.nodes(paths)
         else:
             code, known = path, np.zeros(0, dtype=np.int32)
         node = np.append(known, np.int32(self._unclassified))[np.maximum(code, -1)]  # an empty category: code -1
