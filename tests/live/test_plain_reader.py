@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,12 +23,31 @@ HEADS = {
     "csv": "AnonID,Query,QueryTime,Category\n",
 }
 VALUES = st.sampled_from(
-    ["7", "4417749", "a long user name", " 7", "7 ", "", " ", "é", "tea", '"q"', 'q"', "x\0y", "a\rb", "Top/A/b", "A//b"]
+    [
+        "7",
+        "4417749",
+        "a long user name",
+        " 7",
+        "7 ",
+        "",
+        " ",
+        "é",
+        "tea",
+        '"q"',
+        'q"',
+        "x\0y",
+        "a\rb",
+        "Top/A/b",
+        "A//b",
+        "A\0",
+    ]
 )
 LINES = st.lists(
     st.one_of(
         st.lists(VALUES, min_size=4, max_size=4),
-        st.tuples(st.sampled_from(["1", "22", "4417749", "long-user-33"]), st.just("tea"), st.just("t"), st.just("A/b")),
+        st.tuples(
+            st.sampled_from(["1", "22", "4417749", "long-user-33"]), st.just("tea"), st.just("t"), st.just("A/b")
+        ),
         st.lists(VALUES, max_size=5),
         st.just(["AnonID", "Query", "QueryTime", "Category"]),
     ),
@@ -35,10 +56,17 @@ LINES = st.lists(
 
 
 def reader_of(head: str, name: str, *, short: bool, stop: bool) -> Reader:
-    layout = find_layout((head + "1,t,t,A\n".replace(",", head[6])).encode(), "log", ReadOptions(format=name), Wrapping())
+    layout = find_layout(
+        (head + "1,t,t,A\n".replace(",", head[6])).encode(), "log", ReadOptions(format=name), Wrapping()
+    )
     problems = layout.problems("log", stop=stop)
     made = Reader(
-        layout, StreamSettings(as_in_paper=True), CategoryTree(3), Randomness(seed=3), problems, lambda: pytest.fail("no")
+        layout,
+        StreamSettings(as_in_paper=True),
+        CategoryTree(3),
+        Randomness(seed=3),
+        problems,
+        lambda: pytest.fail("no"),
     )
     assert made._plain is not None
     if not short:
@@ -76,7 +104,7 @@ def test_the_same_records_as_the_general_way(rows, name, end, cuts, stop, broken
     if broken and data.endswith(b"\n") and len(rows) > 2:
         data = data[: len(data) // 2] + b"\xff" + data[len(data) // 2 :]
     ends = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
-    pieces = [data[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    pieces = [data[a:b] for a, b in itertools.pairwise(ends)]
     found = [taken(reader_of(head, name, short=short, stop=stop), pieces) for short in (True, False)]
     assert found[0] == found[1]
 

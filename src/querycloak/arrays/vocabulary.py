@@ -32,7 +32,7 @@ MOST_SPELLINGS: Final = 1 << 20
 """odd spellings that are remembered; when there are more, all are forgotten, and decoded again where they come"""
 LONGEST_SLICE: Final = 1 << 30
 """bytes that are cut into texts at once: a value of Polars is shorter than 4 GiB"""
-FAST_GROWTH: Final = 1 << 16
+FAST_GROWTH: Final = 1 << 18
 """Slots up to which a table becomes four times as large, not twice: memory does not count yet."""
 PART: Final = 1 << 26
 """Bytes of texts that are coded again at once."""

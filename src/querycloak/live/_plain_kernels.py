@@ -270,11 +270,11 @@ def take_plain(
                 cuts[row, LINE_BEGIN], cuts[row, LINE_END], cuts[row, BARE] = line, i + 1, 1
                 cuts[row, CUT_USER_BEGIN], cuts[row, CUT_USER_END] = begin, end
                 h = _hash(data, begin, end, users.key)
-                _fetch(users.slots, np.int64(h) & user_mask)
+                _fetch(users.slots, int(np.int64(h) & user_mask))
                 rows[split, USER_BEGIN], rows[split, USER_END], rows[split, USER_HASH] = begin, end, np.int64(h)
                 begin, end = bounds[shape.category] + 1, bounds[shape.category + 1]
                 h = _hash(data, begin, end, categories.key)
-                _fetch(categories.slots, np.int64(h) & category_mask)
+                _fetch(categories.slots, int(np.int64(h) & category_mask))
                 rows[split, CATEGORY_BEGIN], rows[split, CATEGORY_END] = begin, end
                 rows[split, CATEGORY_HASH] = np.int64(h)
                 split += 1

@@ -157,11 +157,12 @@ class Reader:
         if not has_time and (settings.time_grain is not None or settings.ids == "day"):
             option = "--time-grain" if settings.time_grain is not None else "--ids day"
             raise InputError.at(problems.source, f"there is no time column for {option}; say which, as in time=NAME")
-        self._reads_times = has_time and (
+        self.reads_times = has_time and (
             settings.time_grain is not None or settings.epoch is not None or settings.ids == "day"
         )
-        self._records = RecordReader(layout, problems, collect=False, times=self._reads_times)
-        changes = self.texts is not None or self.safe_csv or self._reads_times or settings.unclassified == "drop"
+        """whether anybody asks for the times of records"""
+        self._records = RecordReader(layout, problems, collect=False, times=self.reads_times)
+        changes = self.texts is not None or self.safe_csv or self.reads_times or settings.unclassified == "drop"
         is_plain = sharding is None and not changes and PlainReader.knows(layout)
         self._plain = PlainReader(layout) if is_plain else None
 
@@ -347,7 +348,7 @@ class Reader:
 
     def _times(self, found: RecordBatch) -> Int64s:
         """int64[n]: times, where they are needed. A record whose time cannot be read is marked."""
-        if not self._reads_times:
+        if not self.reads_times:
             return np.full(len(found.rows), MISSING_TIME, dtype=np.int64)
         texts = self._records.texts(found, COLUMNS["time"])
         time, way = read_times(texts, known_pattern(self.layout))

@@ -150,7 +150,7 @@ class RecordReader:
         return self.read_text(self.take_in(raw, final=final), final=final)
 
     def take_in(self, raw: bytes, *, final: bool = False) -> bytes:
-        """Take in bytes; return their text, after what was left of a line: for `read_text`, or somebody else, see `pass_over`."""
+        """Take in bytes; return their text, after what was left of a line: for `read_text`, or see `pass_over`."""
         text = self.decoder.decode(raw, final=final)
         if self._to_skip:
             cut = min(self._to_skip, len(text))
