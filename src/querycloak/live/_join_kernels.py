@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.jit import inlined_kernel, instruction, kernel, wraps_around
+from querycloak.arrays.jit import inlined_kernel, instruction, kernel, lean_kernel, wraps_around
 
 INTERPRET_SMALL = True  # the work grows with the rows alone (arrays/jit.py)
 
@@ -249,6 +249,13 @@ def join_lines(
             at = _copy_wide(data, cuts[r, USER_END], cuts[r, LINE_END], out, at)
             left[r] = True
     return out[:at]
+
+
+@lean_kernel
+def mark_seen(user: Int64s, seen: npt.NDArray[np.bool_]) -> None:
+    """Mark users in seen bool[users]."""
+    for i in range(len(user)):
+        seen[np.uint64(user[i])] = True
 
 
 @kernel

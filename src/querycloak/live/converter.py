@@ -275,7 +275,7 @@ class Converter:
         """Count records that are published."""
         self.left += len(user)
         self.delays.add(delay)
-        self.seen[user] = True
+        join.mark_seen(user, self.seen)
 
     def _apply(self, events: list[Event], parts: list[Published]) -> None:
         """Do what the clock has decided."""

@@ -52,7 +52,7 @@ class Delays:
 
     def add(self, delay: Int64s) -> None:
         """Count the delays of records that left: int64[n]."""
-        total, longest = count_delays(delay, 1 << _EXACT_BITS, _PARTS, self.counts)
+        total, longest = count_delays(delay, _SHORT, _PARTS, self.counts)
         self.total += total
         self.longest = max(self.longest, longest)
 
@@ -85,6 +85,10 @@ def _bucket(delay: Int64s) -> Int64s:
     above = np.maximum(bits - _EXACT_BITS, 0)
     inside = np.where(above > 0, (delay >> above) - _PARTS, 0)
     return np.where(above > 0, (1 << _EXACT_BITS) + (above - 1) * _PARTS + inside, delay)
+
+
+_SHORT: Final = _bucket(np.arange(1 << 12)).astype(np.int16)
+"""int16[4096]: buckets of short delays"""
 
 
 def _upper_end(bucket: int) -> int:
