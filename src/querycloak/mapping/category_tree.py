@@ -74,7 +74,7 @@ class CategoryTree:
         names = [[name.encode(errors="surrogatepass") for name in path or ()] for path in paths]
         ends = np.cumsum([0, *(len(name) for path in names for name in path)], dtype=np.int64)
         counts = [kernels.BAD if path is None else len(path) for path in paths]
-        data = np.frombuffer(b"".join(name for path in names for name in path), dtype=np.uint8)
+        data = np.frombuffer(bytearray(b"".join(name for path in names for name in path)), dtype=np.uint8)
         return self._add(data, np.stack([ends[:-1], ends[1:]], axis=1), np.array(counts, dtype=np.int32))
 
     def nodes_from(self, texts: ByteCodes, first: int, separator: str) -> Int32s:
