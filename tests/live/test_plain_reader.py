@@ -32,6 +32,8 @@ VALUES = st.sampled_from(
         "",
         " ",
         "é",
+        "e\u0301",
+        "44\u200b17749",
         "tea",
         '"q"',
         'q"',
@@ -109,6 +111,15 @@ def test_the_same_records_as_the_general_way(rows, name, end, cuts, stop, broken
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("spelling", ["7 ", " 7", "7\u200b", "\uff17"])
+def test_two_spellings_of_a_user_are_one_person(spelling):
+    """Blanks at the ends, and what is not seen, make no second user, who might be published for the first."""
+    reader = reader_of(HEADS["tsv"], "tsv", short=True, stop=True)
+    data = (HEADS["tsv"] + f"7\ttea\tt\tA\n{spelling}\ttea\tt\tA\n").encode()
+    assert reader.read(data, final=True).user.tolist() == [0, 0]
+    assert len(reader.users) == 1
+
+
 def test_plain_lines_go_the_short_way_and_vocabularies_grow(monkeypatch):
     """A thousand users and categories: both vocabularies grow in the middle of a batch."""
     lines = [f"{user * 7919}\twords\tt\tTop/A{user % 900}/b{user}\n" for user in range(1_000)] * 2
@@ -124,4 +135,6 @@ def test_a_line_that_never_ends_goes_the_general_way(monkeypatch):
     reader = reader_of(HEADS["tsv"], "tsv", short=True, stop=True)
     data = HEADS["tsv"].encode() + b"7\ttea\tt\tA\n" + b"x" * 50
     assert reader._plain is not None
-    assert reader._plain.take(data[len(HEADS["tsv"]) :], reader.users, reader._categories) is None
+    assert (
+        reader._plain.take(data[len(HEADS["tsv"]) :], reader.users, reader._categories, reader._known_nodes()) is None
+    )

@@ -1,9 +1,10 @@
 r"""Records of plain tables in one pass: lines are split, and users and categories coded, while their bytes are at hand.
 
 Plain is a batch of which every record is good: no quotes that mean something, the right number of fields, a user
-without blanks at its ends, a query. The general way (`logs._records_kernels`, `arrays._vocabulary_kernels`) takes a
-pass for each of these steps, and finds the same. At what is not plain the kernel stops, and the caller goes the general
-way with the whole batch: what was coded until then has the codes that it would have had.
+without blanks at its ends, a query, a path without empty levels. The general way (`logs._records_kernels`,
+`arrays._vocabulary_kernels`) takes a pass for each of these steps, and finds the same. At what is not plain the kernel
+stops, and the caller goes the general way with the whole batch: what was coded until then has the codes that it would
+have had.
 
 .. code-block:: text
 
@@ -60,6 +61,8 @@ class Shape(NamedTuple):
     """number of the field of the user; so for the others"""
     query: int
     category: int
+    levels: int
+    """the byte that separates the levels of a category; 0 = it is not one plain byte"""
     header: Bytes
     """the header line without its end; a line equal to it is no record"""
     longest: int
@@ -197,23 +200,52 @@ def _is_sound(data: Bytes, shape: Shape, bounds: Int64s, ascii_only: bool) -> bo
     return False  # the header once more
 
 
+@lean_kernel
+def _is_path(data: Bytes, begin: int, end: int, separator: int) -> bool:
+    """Tell whether a category is a path without empty levels, for sure: blanks and bytes outside ASCII need a look."""
+    while begin < end and data[begin] == separator:
+        begin += 1
+    while begin < end and data[end - 1] == separator:
+        end -= 1
+    for i in range(begin, end):
+        if data[i] <= SPACE or data[i] >= 127 or (data[i] == separator and data[i + 1] == separator):
+            return False
+    return bool(separator > 0 and begin < end)
+
+
 @inlined_kernel
 def _look_up(
-    data: Bytes, rows: Int64s, n: int, vocabularies: tuple[Codes, Codes], codes: Int32s, first: int
+    data: Bytes,
+    rows: Int64s,
+    n: int,
+    vocabularies: tuple[Codes, Codes],
+    paths: tuple[Int32s, int],
+    codes: Int32s,
+    first: int,
 ) -> tuple[int, int]:
-    """Look up the users and categories of n lines; return how many are done, and why no more."""
+    """Look up the users and categories of n lines; return how many are done, and why no more.
+
+    A record whose path is bad is none, and its user may be nobody: the category comes first.
+    """
     users, categories = vocabularies
+    node_of, separator = paths
     for r in range(n):
+        code, begin, end = EMPTY, rows[r, CATEGORY_BEGIN], rows[r, CATEGORY_END]
+        if begin < end:
+            known = categories.ends[0]
+            code = _code(data, begin, end, np.uint64(rows[r, CATEGORY_HASH]), categories)
+            if code == FULL_VOCABULARY:
+                return r, NO_ROOM_FOR_CATEGORY
+            if code < len(node_of):
+                if node_of[code] < 0:
+                    return r, NOT_PLAIN
+            elif code == known and not _is_path(data, begin, end, separator):  # it is new
+                return r, NOT_PLAIN
+        codes[first + r, CATEGORY] = code
         code = _code(data, rows[r, USER_BEGIN], rows[r, USER_END], np.uint64(rows[r, USER_HASH]), users)
         if code == FULL_VOCABULARY:
             return r, NO_ROOM_FOR_USER
         codes[first + r, USER] = code
-        code, begin, end = EMPTY, rows[r, CATEGORY_BEGIN], rows[r, CATEGORY_END]
-        if begin < end:
-            code = _code(data, begin, end, np.uint64(rows[r, CATEGORY_HASH]), categories)
-            if code == FULL_VOCABULARY:
-                return r, NO_ROOM_FOR_CATEGORY
-        codes[first + r, CATEGORY] = code
     return n, DONE
 
 
@@ -223,6 +255,7 @@ def take_plain(
     shape: Shape,
     ascii_only: bool,
     vocabularies: tuple[Codes, Codes],
+    node_of: Int32s,
     first: tuple[int, int],
     room: tuple[Int64s, Int64s],
     cuts: Int32s,
@@ -230,11 +263,13 @@ def take_plain(
 ) -> tuple[int, int, int]:
     """Take whole lines from row and byte `first` on; return the row and the byte after them, and why it stopped.
 
-    vocabularies = users, categories; room = bounds int64[fields + 1] and rows int64[AHEAD, ROW_FIELDS], whose contents
-    mean nothing between calls. `ascii_only` = no byte is outside ASCII.
+    vocabularies = users, categories; node_of int32[*]: nodes of the categories known before, -1 = a bad path; room =
+    bounds int64[fields + 1] and rows int64[AHEAD, ROW_FIELDS], whose contents mean nothing between calls. `ascii_only`
+    = no byte is outside ASCII.
     """
     users, categories = vocabularies
     bounds, rows = room
+    paths = (node_of, shape.levels)
     separator, odd, fields = shape.separator, shape.odd, shape.fields
     user_mask, category_mask = len(users.slots) - 1, len(categories.slots) - 1
     n, at = first  # of the first line that is not looked up; `split` lines after it are split
@@ -280,7 +315,7 @@ def take_plain(
                 split += 1
                 bounds[0], field = i, 0
                 if split == AHEAD or n + split == most:
-                    done, why = _look_up(data, rows, split, vocabularies, codes, n)
+                    done, why = _look_up(data, rows, split, vocabularies, paths, codes, n)
                     if done < split:
                         return n + done, int(cuts[n + done, LINE_BEGIN]), why
                     n, at, split = n + split, i + 1, 0
@@ -292,7 +327,7 @@ def take_plain(
         if not sound:
             break
         block += BLOCK
-    done, why = _look_up(data, rows, split, vocabularies, codes, n)
+    done, why = _look_up(data, rows, split, vocabularies, paths, codes, n)
     if done < split:
         return n + done, int(cuts[n + done, LINE_BEGIN]), why
     n += split
@@ -302,13 +337,12 @@ def take_plain(
 
 
 @lean_kernel
-def find_nodes(codes: Int32s, node_of: Int32s, unclassified: int, node: Int32s) -> tuple[int, int]:
-    """Fill node int32[n] with the nodes of categories, as their codes; count the unclassified, and the bad paths."""
-    without, bad = 0, 0
+def find_nodes(codes: Int32s, node_of: Int32s, unclassified: int, node: Int32s) -> int:
+    """Fill node int32[n] with the nodes of categories, as their codes; return how many are the unclassified one."""
+    without = 0
     for i in range(len(codes)):
         code = codes[i, CATEGORY]
         found = unclassified if code < 0 else int(node_of[code])
         node[i] = found
         without += found == unclassified
-        bad += found < 0
-    return without, bad
+    return without

@@ -21,6 +21,8 @@ __all__ = ["PlainReader", "PlainRecords"]
 
 Int32s = npt.NDArray[np.int32]
 
+BLANK: Final = 32
+DELETE: Final = 127
 NEEDED: Final = ("user", "query", "category")
 """Columns without which there is no short way."""
 
@@ -39,7 +41,8 @@ class PlainRecords(NamedTuple):
 class PlainReader:
     """Takes in the whole lines of a batch where all of them are plain."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, separator: str) -> None:
+        """`separator`: of the levels of a category."""
         fields = {column.role: i for i, column in enumerate(layout.form.columns) if column.role is not None}
         self._quotes = layout.is_csv
         self._shape = kernels.Shape(
@@ -49,6 +52,7 @@ class PlainReader:
             user=fields["user"],
             query=fields["query"],
             category=fields["category"],
+            levels=ord(separator) if len(separator) == 1 and BLANK < ord(separator) < DELETE else 0,
             header=np.frombuffer(layout.head.rstrip(b"\r\n"), dtype=np.uint8),
             longest=LONGEST_LINE,
         )
@@ -63,8 +67,11 @@ class PlainReader:
         roles = {column.role for column in layout.form.columns}
         return not layout.is_json and not layout.form.safe_csv and roles.issuperset(NEEDED)
 
-    def take(self, data: bytes, users: Vocabulary, categories: Vocabulary) -> PlainRecords | None:
-        """Return the records of the whole lines; None where one is not plain, whatever was coded until then."""
+    def take(self, data: bytes, users: Vocabulary, categories: Vocabulary, node_of: Int32s) -> PlainRecords | None:
+        """Return the records of the whole lines; None where one is not plain, whatever was coded until then.
+
+        node_of int32[*]: nodes of the categories known before, -1 = a bad path.
+        """
         if self._quotes and b'"' in data:
             return None
         ascii_only = data.isascii()
@@ -76,7 +83,9 @@ class PlainReader:
         n = at = 0
         while True:
             known = (kernels.Codes(*users.codes.arrays), kernels.Codes(*categories.codes.arrays))
-            n, at, why = kernels.take_plain(array, self._shape, ascii_only, known, (n, at), self._room, cuts, codes)
+            n, at, why = kernels.take_plain(
+                array, self._shape, ascii_only, known, node_of, (n, at), self._room, cuts, codes
+            )
             if why == kernels.NO_ROOM_FOR_USER:
                 users.codes.grow(LONGEST_LINE)
             elif why == kernels.NO_ROOM_FOR_CATEGORY:

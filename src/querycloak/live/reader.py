@@ -164,7 +164,7 @@ class Reader:
         self._records = RecordReader(layout, problems, collect=False, times=self.reads_times)
         changes = self.texts is not None or self.safe_csv or self.reads_times or settings.unclassified == "drop"
         is_plain = sharding is None and not changes and PlainReader.knows(layout)
-        self._plain = PlainReader(layout) if is_plain else None
+        self._plain = PlainReader(layout, settings.separator) if is_plain else None
 
     def __repr__(self) -> str:
         return f"Reader({self._records.lines:,} lines, {len(self.users):,} users)"
@@ -298,14 +298,12 @@ class Reader:
 
     def _read_plain(self, text: bytes, plain: PlainReader) -> Batch | None:
         """Return the records of a text the short way; None where that is not possible, and nothing is counted then."""
-        found = plain.take(text, self.users, self._categories)
+        found = plain.take(text, self.users, self._categories, self._known_nodes())
         if found is None:
             return None
         known, n = self._known_nodes(), len(found.codes)
         node, user = np.empty(n, dtype=np.int32), found.codes[:, plain_kernels.USER].copy()
-        without, bad = plain_kernels.find_nodes(found.codes, known, self._unclassified, node)
-        if bad:
-            return None
+        without = plain_kernels.find_nodes(found.codes, known, self._unclassified, node)
         self._records.pass_over(text, found.consumed, n)
         self.known_users, self.unclassified = max(self.known_users, len(self.users)), self.unclassified + without
         self._name_users(lambda: False)
