@@ -11,6 +11,7 @@ ENGINE = "methods/stream/_engine_kernels.py"
 MEMORY = "methods/stream/stream_release.py"
 EPOCHS = "methods/stream/log_epochs.py"
 PUBLISHER = "live/publisher.py"
+PLAIN = "live/_plain_kernels.py"
 POOL = "attacks/_stream_pool_kernels.py"
 TIMING = "attacks/_stream_timing_kernels.py"
 
@@ -26,6 +27,25 @@ LIVE = "live/test_live_epochs.py"
 LIKE_MEMORY = f"{LIVE}::test_the_rows_are_those_of_the_same_log_in_memory"
 PERIODS = "releases/test_period_checks.py"
 POOL_TESTS = "attacks/test_stream_pool.py"
+
+ONE_PERSON = "live/test_plain_reader.py::test_two_spellings_of_a_user_are_one_person"
+
+OF_THE_READER = [
+    fault(
+        "plain tables: a user with a blank at the end is somebody else",
+        PLAIN,
+        "if begin == stop or data[begin] <= SPACE or data[stop - 1] <= SPACE:",
+        "if begin == stop or data[begin] <= SPACE:",
+        ONE_PERSON,
+    ),
+    fault(
+        "plain tables: a user outside ASCII is not brought to its normal form",
+        PLAIN,
+        "            if data[i] >= 128:",
+        "            if data[i] >= 255:",
+        ONE_PERSON,
+    ),
+]
 
 OF_THE_METHOD = [
     fault(
@@ -344,4 +364,4 @@ OF_ATTACKERS = [
     ),
 ]
 
-STREAMS = [*OF_THE_METHOD, *OF_WAITING, *OF_EPOCHS, *OF_THE_GATE, *OF_ATTACKERS]
+STREAMS = [*OF_THE_READER, *OF_THE_METHOD, *OF_WAITING, *OF_EPOCHS, *OF_THE_GATE, *OF_ATTACKERS]

@@ -94,10 +94,56 @@ def _move(_typing: Any, source: Any, begin: Any, out: Any, at: Any) -> Any:
     return types.void(source, begin, out, at), generate
 
 
+LANES = 8
+QUARTERS = (
+    (0, 4, 8, 12),
+    (1, 5, 9, 13),
+    (2, 6, 10, 14),
+    (3, 7, 11, 15),
+    (0, 5, 10, 15),
+    (1, 6, 11, 12),
+    (2, 7, 8, 13),
+    (3, 4, 9, 14),
+)
+"""The words of each quarter round of a double round (RFC 8439, section 2.3)."""
+
+
+def _chacha(_typing: Any, state: Any, out: Any, at: Any) -> Any:
+    """Write eight blocks of ChaCha20 side by side: word j of the block of counter + i is out[at + 8 j + i]."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(INT, LANES)
+        undefined, zeros = ir.Constant(vector, ir.Undefined), ir.Constant(vector, [0] * LANES)
+        source = _address(context, builder, signature.args[0], args[0], WORD(0))
+        words = []
+        for j in range(16):
+            word = builder.load(builder.inttoptr(builder.add(source, WORD(4 * j)), INT.as_pointer()))
+            words.append(builder.shuffle_vector(builder.insert_element(undefined, word, INT(0)), undefined, zeros))
+        words[12] = builder.add(words[12], ir.Constant(vector, list(range(LANES))))  # the counter, one per block
+        now = list(words)
+        for _ in range(10):
+            for a, b, c, d in QUARTERS:
+                for x, y, z, bits in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+                    now[x] = builder.add(now[x], now[y])
+                    mixed = builder.xor(now[z], now[x])
+                    high = builder.shl(mixed, ir.Constant(vector, [bits] * LANES))
+                    low = builder.lshr(mixed, ir.Constant(vector, [32 - bits] * LANES))
+                    now[z] = builder.or_(high, low)  # together one instruction: a rotation
+        begin = context.cast(builder, args[2], signature.args[2], types.intp)
+        target = _address(context, builder, signature.args[1], args[1], begin)
+        for j in range(16):
+            pointer = builder.inttoptr(builder.add(target, WORD(4 * LANES * j)), vector.as_pointer())
+            builder.store(builder.add(now[j], words[j]), pointer, align=4)
+        return context.get_dummy_value()
+
+    return types.void(state, out, at), generate
+
+
 INSTRUCTIONS = {
     "fetch": intrinsic(_fetch),
     "marks": intrinsic(_marks),
     "lowest": intrinsic(_lowest),
     "ones": intrinsic(_ones),
     "move": intrinsic(_move),
+    "chacha": intrinsic(_chacha),
 }

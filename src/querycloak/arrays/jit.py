@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Kernel",
+    "compiles",
     "expect_input",
     "inlined_kernel",
     "instruction",
@@ -213,6 +214,11 @@ _state: Final = _State()
 def expect_input(size: int | None) -> None:
     """Set how many bytes of input this process has (None = unknown): kernels of small inputs are not compiled."""
     _state.small = size is not None and size <= SMALL_INPUT
+
+
+def compiles() -> bool:
+    """Tell whether kernels are compiled in this process, and not run as the Python functions that they are."""
+    return not (JIT_OFF or _state.small)
 
 
 def tell_compiling(tell: Callable[[], None] | None) -> None:

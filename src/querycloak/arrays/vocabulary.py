@@ -32,7 +32,7 @@ MOST_SPELLINGS: Final = 1 << 20
 """odd spellings that are remembered; when there are more, all are forgotten, and decoded again where they come"""
 LONGEST_SLICE: Final = 1 << 30
 """bytes that are cut into texts at once: a value of Polars is shorter than 4 GiB"""
-FAST_GROWTH: Final = 1 << 16
+FAST_GROWTH: Final = 1 << 18
 """Slots up to which a table becomes four times as large, not twice: memory does not count yet."""
 PART: Final = 1 << 26
 """Bytes of texts that are coded again at once."""
@@ -70,7 +70,7 @@ class ByteCodes:
             if done == len(rows):
                 return
             begin, end = spans[rows[done], column : column + 2].tolist()
-            self._grow(end - begin)
+            self.grow(end - begin)
 
     def find(self, data: Bytes, spans: Int32s) -> Int32s:
         """int32[n]: codes of texts, -1 = it is not known; spans int32[n, 2]: begin and end of each in `data`."""
@@ -141,7 +141,13 @@ class ByteCodes:
         """Bytes that it takes."""
         return self._slots.nbytes + self.ends.nbytes + self.texts.nbytes
 
-    def _grow(self, wanted: int) -> None:
+    @property
+    def arrays(self) -> tuple[np.uint64, npt.NDArray[np.uint64], npt.NDArray[np.int64], Bytes]:
+        """Key of the hash, slots, ends and texts: for kernels that code next to other work (`live._plain_kernels`)."""
+        return self._key, self._slots, self.ends, self.texts
+
+    def grow(self, wanted: int) -> None:
+        """Make room for one more text, of so many bytes."""
         n = len(self)
         if 8 * (n + 1) > 5 * len(self._slots) or n + 2 > len(self.ends):
             slots = np.zeros(((4 if len(self._slots) < FAST_GROWTH else 2) * len(self._slots), 2), dtype=np.uint64)

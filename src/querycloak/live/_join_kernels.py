@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.arrays.jit import inlined_kernel, instruction, kernel, wraps_around
+from querycloak.arrays.jit import inlined_kernel, instruction, kernel, lean_kernel, wraps_around
 
 INTERPRET_SMALL = True  # the work grows with the rows alone (arrays/jit.py)
 
@@ -161,10 +161,9 @@ def _free_slot(slots: Int64s, number: int) -> int:
 
 
 @inlined_kernel
-def _remove(waiting: Waiting, number: int) -> None:
-    """Free the slot of a record; those that were put after it because it was taken move up."""
+def _remove(waiting: Waiting, hole: int) -> None:
+    """Free a slot; records that were put after it because it was taken move up."""
     slots, mask = waiting.slots, len(waiting.slots) - 1
-    hole = _find(slots, number)
     waiting.counts[RECORDS] -= 1
     waiting.counts[LIVE] -= slots[hole, END] - slots[hole, BEGIN]
     slot = (hole + 1) & mask
@@ -200,15 +199,19 @@ def join_lines(
     slots, stored = waiting.slots, waiting.texts
     texts, ends, needs_quotes = ids
     asker, kinds = found
-    size, n = len(data) + SLACK, len(record)  # no fresh record leaves twice
-    for i in range(n):
-        u, r = user[i], record[i] - fresh.first
-        size += 2 + (width if width > 0 else ends[u + 1] - (ends[u] if u > 0 else 0))
-        if r < 0:
-            slot = _find(slots, record[i])
-            size += slots[slot, END] - slots[slot, BEGIN]
+    n = len(record)
+    size = (
+        len(data) + waiting.counts[LIVE] + (2 + width) * n + SLACK
+    )  # no record leaves twice: room that may stay empty
+    if width == 0:
+        for i in range(n):
+            size += ends[user[i] + 1] - (ends[user[i]] if user[i] > 0 else 0)
     out, at = np.empty(size, np.uint8), 0
     for i in range(n):
+        if i + AHEAD // 2 < n and record[i + AHEAD // 2] < fresh.first:  # its slot has been asked for
+            slot = _home(slots, record[i + AHEAD // 2])
+            if slots[slot, NUMBER] != FREE:  # mostly its own
+                _fetch(stored, slots[slot, BEGIN])
         if i + AHEAD < n:
             later = record[i + AHEAD] - fresh.first
             if width > 0:
@@ -241,11 +244,18 @@ def join_lines(
             at += 1
         if r < 0:
             at = _copy_wide(stored, slots[slot, GAP], slots[slot, END], out, at)
-            _remove(waiting, record[i])
+            _remove(waiting, slot)
         else:
             at = _copy_wide(data, cuts[r, USER_END], cuts[r, LINE_END], out, at)
             left[r] = True
     return out[:at]
+
+
+@lean_kernel
+def mark_seen(user: Int64s, seen: npt.NDArray[np.bool_]) -> None:
+    """Mark users in seen bool[users]."""
+    for i in range(len(user)):
+        seen[np.uint64(user[i])] = True
 
 
 @kernel
@@ -281,7 +291,7 @@ def keep_lines(fresh: Fresh, left: npt.NDArray[np.bool_], waiting: Waiting) -> N
 def forget_lines(waiting: Waiting, number: Int64s) -> None:
     """Let records that wait do so no more; number int64[n]."""
     for i in range(len(number)):
-        _remove(waiting, number[i])
+        _remove(waiting, _find(waiting.slots, number[i]))
 
 
 @kernel

@@ -171,7 +171,9 @@ class Converter:
         if self._sharding is not None and self.publisher.changes_ids:
             self.publisher.digits = self.reader.digits
         parts: list[Published] = []
-        present = np.maximum.accumulate(np.append(self.publisher.present, batch.time))[1:]
+        present = batch.time  # where nobody asks for times there are none
+        if self.reader.reads_times:
+            present = np.maximum.accumulate(np.append(self.publisher.present, present))[1:]
         at, size = 0, len(batch.user)
         while True:
             self._apply(self.timekeeper.known(self.engine.entered), parts)
@@ -179,7 +181,8 @@ class Converter:
                 break
             end = self._until(present, at, parts)
             self._enter(batch, at, end, parts)
-            self.publisher.follow(present[at:end])
+            if self.reader.reads_times:
+                self.publisher.follow(present[at:end])
             if self.engine.entered - self.publisher.begin == self._epoch_records:
                 self._close(parts)
             at = end
@@ -278,7 +281,7 @@ class Converter:
         """Count records that are published."""
         self.left += len(user)
         self.delays.add(delay)
-        self.seen[user] = True
+        join.mark_seen(user, self.seen)
 
     def _apply(self, events: list[Event], parts: list[Published]) -> None:
         """Do what the clock has decided."""

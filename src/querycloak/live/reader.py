@@ -18,6 +18,8 @@ from querycloak.arrays.vocabulary import BROKEN, ByteCodes, Vocabulary, fresh_id
 from querycloak.errors import InputError, UserError
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.live import _join_kernels as join
+from querycloak.live import _plain_kernels as plain_kernels
+from querycloak.live.plain_reader import PlainReader
 from querycloak.live.safe_lines import safe_head, with_apostrophes
 from querycloak.live.text_lines import with_texts
 from querycloak.logs import _records_kernels as records
@@ -143,7 +145,7 @@ class Reader:
         self._unclassified = tree.node(UNCLASSIFIED)
         self._categories = Vocabulary()
         self._node_of_category = np.zeros(0, dtype=np.int32)  # -1 = a path with an empty level
-        self._paths: list[Path | None] = []  # of the categories
+        self._paths: list[Path | None] = []  # of the categories, where texts may change
         self._taxonomy = taxonomy
         rule = settings.rule
         self.texts = StreamTexts(rule, settings.max_phrases, load_wordnet) if changes_texts(rule) else None
@@ -155,10 +157,14 @@ class Reader:
         if not has_time and (settings.time_grain is not None or settings.ids == "day"):
             option = "--time-grain" if settings.time_grain is not None else "--ids day"
             raise InputError.at(problems.source, f"there is no time column for {option}; say which, as in time=NAME")
-        self._reads_times = has_time and (
+        self.reads_times = has_time and (
             settings.time_grain is not None or settings.epoch is not None or settings.ids == "day"
         )
-        self._records = RecordReader(layout, problems, collect=False, times=self._reads_times)
+        """whether anybody asks for the times of records"""
+        self._records = RecordReader(layout, problems, collect=False, times=self.reads_times)
+        changes = self.texts is not None or self.safe_csv or self.reads_times or settings.unclassified == "drop"
+        is_plain = sharding is None and not changes and PlainReader.knows(layout)
+        self._plain = PlainReader(layout, settings.separator) if is_plain else None
 
     def __repr__(self) -> str:
         return f"Reader({self._records.lines:,} lines, {len(self.users):,} users)"
@@ -211,8 +217,8 @@ class Reader:
             names = [self._categories.text(c).decode() for c in range(len(self._categories))]
         except UnicodeDecodeError:
             raise BadStateError("it does not hold that categories are texts") from None
-        self._paths = [split_path(name, self.settings.separator) for name in names]
         if self.texts is not None:
+            self._paths = [split_path(name, self.settings.separator) for name in names]
             self.texts.restore(part("texts", arrays), users)
         self._records.from_state(said.records)
         self._digits = said.digits
@@ -260,7 +266,11 @@ class Reader:
     def read(self, data: bytes, *, final: bool = False) -> Batch:
         """Take in bytes; return the records that may enter. After the final piece an unfinished line is whole."""
         counted = self.problems.counts.copy()
-        found = self._records.read(data, final=final)
+        text = self._records.take_in(data, final=final)
+        plain = None if self._plain is None else self._read_plain(text, self._plain)
+        if plain is not None:
+            return plain
+        found = self._records.read_text(text, final=final)
         until = int(found.rows[-1, records.END]) if len(found.rows) else 0
         if self._sharding is not None:
             found = self._own(found, self._sharding, counted)
@@ -271,7 +281,7 @@ class Reader:
         end, problem = self._records.settle(found, until)
         self.known_users = max(self.known_users, int(user[:end].max(initial=-1)) + 1)
         self._count(found.status[:end], node[:end])
-        self._name_users(found, user)
+        self._name_users(lambda: self._is_quoted(found, user))
         good = found.status[:end] == records.GOOD
         keep = slice(0, end) if chosen is None and good.all() else np.flatnonzero(good)  # a slice copies nothing
         ids, width = self.id_table()
@@ -285,6 +295,29 @@ class Reader:
             lines, cuts = with_apostrophes(lines, cuts, self.layout)
         known = len(self.users)
         return Batch(lines, cuts, user[keep], node[keep], kind, known, ids, width, time[keep], problem or found.problem)
+
+    def _read_plain(self, text: bytes, plain: PlainReader) -> Batch | None:
+        """Return the records of a text the short way; None where that is not possible, and nothing is counted then."""
+        found = plain.take(text, self.users, self._categories, self._known_nodes())
+        if found is None:
+            return None
+        known, n = self._known_nodes(), len(found.codes)
+        node, user = np.empty(n, dtype=np.int32), found.codes[:, plain_kernels.USER].copy()
+        without = plain_kernels.find_nodes(found.codes, known, self._unclassified, node)
+        self._records.pass_over(text, found.consumed, n)
+        self.known_users, self.unclassified = max(self.known_users, len(self.users)), self.unclassified + without
+        self._name_users(lambda: False)
+        ids, width = self.id_table()
+        kind, time = np.full(n, QUERY, dtype=np.int8), np.broadcast_to(MISSING_TIME, n)
+        return Batch(text, found.cuts, user, node, kind, len(self.users), ids, width, time, None)
+
+    def _known_nodes(self) -> Int32s:
+        """int32[categories]: node of each category so far, -1 = a path with an empty level."""
+        known = self._node_of_category
+        if len(self._categories) > len(known):
+            new = self._tree.nodes_from(self._categories.codes, len(known), self.settings.separator)
+            known = self._node_of_category = np.concatenate([known, new])
+        return known
 
     def _own(self, found: RecordBatch, sharding: Sharding, counted: Counter[str]) -> RecordBatch:
         """Return the records of this shard; `counted` = what was left out before this batch."""
@@ -313,7 +346,7 @@ class Reader:
 
     def _times(self, found: RecordBatch) -> Int64s:
         """int64[n]: times, where they are needed. A record whose time cannot be read is marked."""
-        if not self._reads_times:
+        if not self.reads_times:
             return np.full(len(found.rows), MISSING_TIME, dtype=np.int64)
         texts = self._records.texts(found, COLUMNS["time"])
         time, way = read_times(texts, known_pattern(self.layout))
@@ -327,19 +360,17 @@ class Reader:
         path = np.full(len(found.rows), -1, dtype=np.int32)
         if self.layout.has_category:
             code = self._records.code(found, records.CATEGORY, self._categories)
-            names, separator = self._categories.codes.texts_from(len(self._node_of_category)), self.settings.separator
-            new = [split_path(name.decode(), separator) for name in names]
-            self._paths += new
-            nodes = np.array([-1 if p is None else self._tree.node(p) for p in new], dtype=np.int32)
-            known = self._node_of_category = np.concatenate([self._node_of_category, nodes])
+            known = self._known_nodes()
             if self.texts is not None:
+                names, separator = self._categories.codes.texts_from(len(self._paths)), self.settings.separator
+                self._paths += [split_path(name.decode(), separator) for name in names]
                 path, used = _numbered(code, len(self._categories))
                 paths = [() if c < 0 else self._paths[c] or () for c in used.tolist()]
         elif self.classifier is not None:
             queries = Vocabulary()
             code = path = self._records.code(found, records.QUERY, queries)
             paths = [self.classifier.path(queries.text(c).decode()) for c in range(len(queries))]
-            known = np.array([self._tree.node(p) for p in paths], dtype=np.int32)
+            known = self._tree.nodes(paths)
         else:
             code, known = path, np.zeros(0, dtype=np.int32)
         node = np.append(known, np.int32(self._unclassified))[np.maximum(code, -1)]  # an empty category: code -1
@@ -362,7 +393,7 @@ class Reader:
         found.status[good[chosen.kind == NOTHING]] = records.RARE
         return chosen.spread(good, len(found.rows))
 
-    def _name_users(self, found: RecordBatch, user: Int32s) -> None:
+    def _name_users(self, is_first_quoted: Callable[[], bool]) -> None:
         """Draw or copy the ids under which new users are published.
 
         Ids are between quotes where the first one of all was, or where they must be: how the asker's was written is
@@ -371,7 +402,7 @@ class Reader:
         n = len(self.users) - len(self.ids)
         if n == 0:
             return
-        quoted = bool(self._needs_quotes[0]) if len(self.ids) else self._is_quoted(found, user)
+        quoted = bool(self._needs_quotes[0]) if len(self.ids) else is_first_quoted()
         if self.settings.ids != "original":
             if self._digits is None:
                 self._digits = self.users.text(0).isdigit()

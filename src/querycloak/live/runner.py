@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from querycloak._version import __version__
+from querycloak.arrays.bulk_randomness import BulkRandomness
 from querycloak.errors import InputError, ParameterError
 from querycloak.knowledge.wordnet import load_wordnet
 from querycloak.live.address import Address
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "Summary", "run_stream"]
 
-PIECE: Final = 1 << 21
+PIECE: Final = 1 << 20
 """Bytes taken in at once: one batch."""
 MAPPED_PIECE: Final = 1 << 18
 """The same where each query must be classified, which takes longer."""
@@ -197,7 +198,7 @@ class _Session:
         keyed = self.checkpoint if run.seed is None else None
         key = None if keyed is None else keyed.key(run.must_agree())
         self.identity = _identity(run, key)
-        self.random = Randomness(run.seed, key=key)
+        self.random = BulkRandomness() if run.seed is None and key is None else Randomness(run.seed, key=key)
         self._writing: Future[None] | None = None
         self._events: list[Event] = []  # what the clock had decided after the last save
         if saved is None or self.checkpoint is None:

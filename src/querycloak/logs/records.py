@@ -147,6 +147,10 @@ class RecordReader:
 
     def read(self, raw: bytes, *, final: bool = False) -> RecordBatch:
         """Take in bytes; return the records of whole lines. After the final piece an unfinished line is whole."""
+        return self.read_text(self.take_in(raw, final=final), final=final)
+
+    def take_in(self, raw: bytes, *, final: bool = False) -> bytes:
+        """Take in bytes; return their text, after what was left of a line: for `read_text`, or see `pass_over`."""
         text = self.decoder.decode(raw, final=final)
         if self._to_skip:
             cut = min(self._to_skip, len(text))
@@ -154,6 +158,16 @@ class RecordReader:
         data = self._rest + text if not self._skipping else self._skip(text)
         if final and data and not data.endswith(b"\n"):
             data += b"\n" if data.endswith(b"\r") else self.layout.line_end
+        self._rest = b""
+        return data
+
+    def pass_over(self, data: bytes, consumed: int, lines: int) -> None:
+        """Note that somebody else has found the records of whole lines of a text: bytes and number of these lines."""
+        self._rest = data[consumed:]
+        self._line += lines
+
+    def read_text(self, data: bytes, *, final: bool = False) -> RecordBatch:
+        """Return the records of the whole lines of a text that `take_in` returned."""
         array = np.frombuffer(data, dtype=np.uint8)
         found, n = self._split(data, array, final=final)
         consumed = int(found.rows[n, kernels.BEGIN])

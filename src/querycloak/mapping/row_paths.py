@@ -40,7 +40,7 @@ class RowPaths:
 
     def nodes(self, tree: CategoryTree) -> npt.NDArray[np.int32]:
         """Return the node of each row, cut to the depth of the tree: int32[n]."""
-        node = np.array([tree.node(path) for path in self.paths], dtype=np.int32)
+        node = tree.nodes(self.paths)
         return node[self.code] if len(node) else np.zeros(0, dtype=np.int32)
 
     def classified(self) -> npt.NDArray[np.bool_]:

@@ -460,14 +460,14 @@ def _let_out(m: Machine, where: int, record: int, out: Int64s) -> tuple[int, int
     return _remove(m, record, token)
 
 
-@lean_kernel
+@inlined_kernel  # a call would hand over every field of every array: a tenth of the whole
 def _generate(m: Machine, where: int, out: Int64s) -> tuple[int, int]:
     """Let one record of a set, uniform over its records, leave with a user of it (lines 1.44 to 1.51)."""
     record = _get(m, m.sets, where, QUERIES, _draw(m, m.sets[where, QUERIES + SIZE]))
     return _let_out(m, where, record, out)
 
 
-@lean_kernel
+@inlined_kernel  # a call would hand over every field of every array: a tenth of the whole
 def _balance(m: Machine, query_node: int, user_node: int) -> None:
     """Lines 1.33 to 1.35: a user that waits in the query's node moves to the user's node, uniform over the waiting.
 

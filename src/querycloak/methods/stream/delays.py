@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.arrays.checks import require
+from querycloak.methods.stream._delays_kernels import count_delays
 
 __all__ = ["BUCKETS", "Delays"]
 
@@ -51,10 +52,9 @@ class Delays:
 
     def add(self, delay: Int64s) -> None:
         """Count the delays of records that left: int64[n]."""
-        if len(delay):
-            self.counts += np.bincount(_bucket(delay), minlength=BUCKETS)
-            self.total += int(delay.sum())
-            self.longest = max(self.longest, int(delay.max()))
+        total, longest = count_delays(delay, _SHORT, _PARTS, self.counts)
+        self.total += total
+        self.longest = max(self.longest, longest)
 
     @property
     def records(self) -> int:
@@ -80,16 +80,6 @@ class Delays:
 
 
 def _bucket(delay: Int64s) -> Int64s:
-    """int64[n]: the bucket of each delay. Most are short, and looked up."""
-    if not len(delay) or int(delay.max()) < len(_SHORT):
-        return np.take(_SHORT, delay)
-    out = np.take(_SHORT, delay, mode="clip")
-    long = np.flatnonzero(delay >= len(_SHORT))
-    out[long] = _computed(delay[long])
-    return out
-
-
-def _computed(delay: Int64s) -> Int64s:
     """int64[n]: the bucket of each delay, by its bits."""
     bits = np.frexp(delay.astype(np.float64))[1].astype(np.int64)  # exact below 2 ** 53
     above = np.maximum(bits - _EXACT_BITS, 0)
@@ -97,8 +87,8 @@ def _computed(delay: Int64s) -> Int64s:
     return np.where(above > 0, (1 << _EXACT_BITS) + (above - 1) * _PARTS + inside, delay)
 
 
-_SHORT: Final = _computed(np.arange(1 << 12))
-"""int64[4096]: buckets of short delays"""
+_SHORT: Final = _bucket(np.arange(1 << 12)).astype(np.int16)
+"""int16[4096]: buckets of short delays"""
 
 
 def _upper_end(bucket: int) -> int:

@@ -100,8 +100,8 @@ def from_state(engine: StreamEngine, arrays: Arrays, plain: dict[str, Any]) -> N
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise BadStateError("its tree cannot be read") from None
     tree = engine.tree
-    for i, path in enumerate(paths):
-        require(tree.node(tuple(path)) == i, "each node has its own path")
+    nodes = tree.nodes([tuple(path) for path in paths])
+    require(np.array_equal(nodes, np.arange(len(paths))), "each node has its own path")
     require(len(tree) == len(paths), "the tree has all its nodes")
     engine._follow_tree()  # noqa: SLF001
     if isinstance(engine, Nearest):

@@ -74,9 +74,8 @@ class _Source:
         self.chains, self.length = engine.tree.chains()
         self.sets = engine.tree.sets
         self.node = np.full(len(paths), -1, dtype=np.int64)  # new node of each node; -1 = it is not taken
-        for i, path in enumerate(paths):
-            if keep(path[0] if path else ""):
-                self.node[i] = joined.tree.node(path)
+        taken = [i for i, path in enumerate(paths) if keep(path[0] if path else "")]
+        self.node[taken] = joined.tree.nodes([paths[i] for i in taken])
 
     def follow(self, chains: Int32s) -> None:
         """Find the new sets, by the chains of the joined tree."""

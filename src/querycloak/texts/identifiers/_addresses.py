@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from querycloak.texts.identifiers._pattern import Pattern
 from querycloak.texts.identifiers._street_words import any_of, words_of
 from querycloak.texts.identifiers._words_before import is_of_a_thing
 
@@ -36,19 +37,19 @@ _STATES: Final = (
     "|rhode island|west virginia)"
 )
 _NUMBERED_ROADS: Final = "highway|hwy|route|rte|county road|county rd|state road|co rd|fm|sr|cr|rr|avenue|ave"
-_AMERICAN: Final = re.compile(
+_AMERICAN: Final = Pattern(
     rf"{_NUMBER},? (?:{_WINDS} )?(?P<name>(?:(?:{_ORDINAL}|{_WORD}) ){{1,4}}?)(?:{any_of('ends')})\b"
 )
-_NUMBERED: Final = re.compile(
+_NUMBERED: Final = Pattern(
     rf"{_NUMBER} (?:{_WINDS} )?(?:(?:us|u\.s\.|state|county|old) )?(?:{_NUMBERED_ROADS}) (?:\d{{1,4}}|[a-z])\b"
 )
-_WITH_ZIP: Final = re.compile(
+_WITH_ZIP: Final = Pattern(
     rf"{_NUMBER},? (?P<name>(?:(?:{_ORDINAL}|{_WORD}),? ){{2,6}}?){_STATES},? \d{{5}}(?:-\d{{4}})?(?!\d)"
 )
-_BOX: Final = re.compile(
+_BOX: Final = Pattern(
     r"\b(?:p\.?\s?o\.?\s?box|postfach|apartado(?: de correos)?|(?:casella|bo[iî]te) postale|postbus|caixa postal)\s*\d+"
 )
-_GERMANIC: Final = re.compile(
+_GERMANIC: Final = Pattern(
     rf"(?<![\w-])(?:(?:{_WORD}[ -])?(?P<name>[^\W\d_]{{2,}}(?:{any_of('syllables')}))\.?"
     rf"|{_WORD} (?:{any_of('syllables')})\.?"
     rf"|(?:straße|strasse) (?:der|des|am|zum) {_WORD}|{_WORD} [^\W\d_]+s gate"
@@ -59,25 +60,23 @@ _OF: Final = (
     r"(?:(?:de la|de los|de las|dell[aeo]|d[eiao]l?|de[il]|do|dos|das|los|las|la|el|\d{1,2}(?: de)?) |(?:dell|d|l)')*"
 )
 _NAME: Final = rf"(?P<name>{_OF}(?:{_WORD},? ){{1,3}}?)"
-_FRENCH: Final = re.compile(
+_FRENCH: Final = Pattern(
     rf"{_NO_PRICE}\d{{1,4}}(?: ?(?:bis|ter|quater|[a-d]))?,? (?:(?:{any_of('french')})\.? "
     r"(?:(?:de|du|des|la|le|les) |[ld]')*(?P<name>[^\W\d_][\w'-]+)"
     r"|(?:place|route|square|passage|cours|villa|cit[ée]|r[ée]sidence|rond-point) "
     r"(?:(?:de|du|des|la|de la) |[ld]')+[^\W\d_]+)"
 )
-_SOUTHERN: Final = re.compile(rf"(?<![\w-])(?:{any_of('begins')})\.? ?{_NAME}{_HOUSE}")
-_VIA: Final = re.compile(rf"(?<![\w-])via {_NAME}(?:n[º°.]? ?)?\d{{1,3}}(?:/\d{{1,3}}|/?[a-e])?(?![\w%$€£]|[.,:]\d)")
-_COLOMBIAN: Final = re.compile(
+_SOUTHERN: Final = Pattern(rf"(?<![\w-])(?:{any_of('begins')})\.? ?{_NAME}{_HOUSE}")
+_VIA: Final = Pattern(rf"(?<![\w-])via {_NAME}(?:n[º°.]? ?)?\d{{1,3}}(?:/\d{{1,3}}|/?[a-e])?(?![\w%$€£]|[.,:]\d)")
+_COLOMBIAN: Final = Pattern(
     r"\b(?:calle|carrera|cra|cl|diagonal|transversal)\.? \d{1,3} ?[a-z]? ?(?:#|no\.?|n[º°])"
     r" ?\d{1,3} ?[a-z]? ?- ?\d{1,3}\b"
 )
-_EASTERN: Final = re.compile(r"\d+ ?丁目|[路街道巷弄] ?\d+ ?[号號]|\d+ ?番地|(?:로|길) ?\d+(?:-\d+)?(?!\d)")
-_UK_CODE: Final = re.compile(rf"(?<![\w-])(?:{any_of('areas')})\d[a-z\d]? ?\d[abd-hjlnp-uw-z]{{2}}(?![\w-])")
-_UNITS: Final = re.compile(r".*(?:gb|tb|ed|nd|rd|th|st|ft|lb|ps|hp|pt)$")
-_CANADIAN_CODE: Final = re.compile(
-    r"(?<![\w-])[abceghj-nprstvxy]\d[abceghj-nprstv-z][ -]?\d[abceghj-nprstv-z]\d(?![\w-])"
-)
-_NINE_DIGITS: Final = re.compile(r"(?<![\w.,/-])\d{5}-\d{4}(?![\w-])")
+_EASTERN: Final = Pattern(r"\d+ ?丁目|[路街道巷弄] ?\d+ ?[号號]|\d+ ?番地|(?:로|길) ?\d+(?:-\d+)?(?!\d)")
+_UK_CODE: Final = Pattern(rf"(?<![\w-])(?:{any_of('areas')})\d[a-z\d]? ?\d[abd-hjlnp-uw-z]{{2}}(?![\w-])")
+_UNITS: Final = Pattern(r".*(?:gb|tb|ed|nd|rd|th|st|ft|lb|ps|hp|pt)$")
+_CANADIAN_CODE: Final = Pattern(r"(?<![\w-])[abceghj-nprstvxy]\d[abceghj-nprstv-z][ -]?\d[abceghj-nprstv-z]\d(?![\w-])")
+_NINE_DIGITS: Final = Pattern(r"(?<![\w.,/-])\d{5}-\d{4}(?![\w-])")
 
 CANDIDATE: Final = (
     rf"\d.* (?:{any_of('ends')}|{any_of('french')}|{_NUMBERED_ROADS}|place"
@@ -101,7 +100,7 @@ def addresses(text: str) -> Iterator[tuple[int, int]]:
     yield from (match.span() for match in _NINE_DIGITS.finditer(text) if not is_of_a_thing(text, match.start()))
 
 
-def _with_overlaps(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+def _with_overlaps(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:
     """Find matches that begin after one another, so that a street that is refused does not hide the next."""
     match = pattern.search(text)
     while match:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from querycloak.texts.identifiers._pattern import Pattern
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["CARD_CANDIDATE", "IBAN_CANDIDATE", "cards", "ibans", "luhn"]
 
 CARD_CANDIDATE: Final = r"\d(?:[ .-]{0,3}\d){12}"
-_RUN: Final = re.compile(r"\d(?:[ .-]{0,3}\d){12,}")
-_GROUP: Final = re.compile(r"\d+")
-_ISSUERS: Final = re.compile(
+_RUN: Final = Pattern(r"\d(?:[ .-]{0,3}\d){12,}")
+_GROUP: Final = Pattern(r"\d+")
+_ISSUERS: Final = Pattern(
     r"4(?:\d{12}|\d{15}|\d{18})"  # Visa
     r"|(?:5[1-5]|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12,14}"  # Mastercard; its length is checked below
     r"|3[47]\d{13}"  # American Express
@@ -28,7 +30,7 @@ _ISSUERS: Final = re.compile(
 _LEAST, _MOST = 13, 19
 
 IBAN_CANDIDATE: Final = r"[a-z]{2}[ -]?\d\d(?:[ -]?[a-z0-9]){11}"
-_IBAN: Final = re.compile(r"(?<![a-z0-9])[a-z]{2}[ -]?\d\d(?:[ -]?[a-z0-9]){11,30}")
+_IBAN: Final = Pattern(r"(?<![a-z0-9])[a-z]{2}[ -]?\d\d(?:[ -]?[a-z0-9]){11,30}")
 _LENGTHS: Final = {
     found.group(): int(line.split()[0])
     for line in """

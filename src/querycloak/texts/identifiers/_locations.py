@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from typing import TYPE_CHECKING, Final
+
+from querycloak.texts.identifiers._pattern import Pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,9 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["COORDINATES_CANDIDATE", "IP_CANDIDATE", "coordinates", "ip_addresses"]
 
 IP_CANDIDATE: Final = r"\d\.\d{1,3}\.\d{1,3}\.\d|[0-9a-f:]:[0-9a-f:]"
-_V4: Final = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\d)")
-_V6: Final = re.compile(r"(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{1,4})?(?:\d{0,2}(?:\.\d{1,3}){3})?(?![\w:])")
-_VERSION: Final = re.compile(
+_V4: Final = Pattern(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\d)")
+_V6: Final = Pattern(r"(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{1,4})?(?:\d{0,2}(?:\.\d{1,3}){3})?(?![\w:])")
+_VERSION: Final = Pattern(
     r"(?:version|versions|ver|vers|v|release|build|firmware|driver|drivers|patch|update|upgrade|software|kernel|section"
     r"|chapter|rfc|java|flash|player|chrome|firefox|explorer|ios|winamp|itunes|quicktime)\.? ?$"
 )
@@ -34,7 +35,7 @@ _DEGREE: Final = r"\s?(?:°|º|deg(?:rees?)?)?\s?"
 _MINUTES: Final = r"(?:\s?(?:°|º|deg(?:rees?)?|d)\s?|[ :])[0-5]?\d(?:\.\d+)?"
 _SECONDS: Final = r"(?:\s?(?:'|m)\s?|[ :])[0-5]?\d(?:\.\d+)?\s?(?:''|\"|s)?"
 _ANGLE: Final = rf"{{}}(?:{_MINUTES}(?:{_SECONDS}|\s?['m])?)"
-_COORDINATES: Final = re.compile(
+_COORDINATES: Final = Pattern(
     rf"(?<![\w.]){_LAT}{_DEGREE}[ns]?{_GAP}(?:lon(?:gitude|g)?:? ?)?{_LON}(?![.\d])(?:{_DEGREE}[ew]\b)?"
     rf"|(?<![\w.])[ns]\s?{_LAT}°?{_GAP}[ew]\s?{_LON}(?![.\d])"
     rf"|(?<![\w.]){_ANGLE.format('[0-8]?[0-9]')}\s?[ns]{_GAP}{_ANGLE.format('[01]?[0-9]{1,2}')}\s?[ewo]\b"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
+
+from querycloak.texts.identifiers._pattern import Pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,7 @@ _PROVIDERS: Final = (
 _ENDINGS: Final = r"(?:com|net|org|edu|gov|mil|info|biz|[a-z]{2})"
 
 CANDIDATE: Final = r"@|[(\[]\s?at\s?[)\]]|\sdot\s|[(\[]dot"
-_MAIL: Final = re.compile(
+_MAIL: Final = Pattern(
     rf"{_PART}+{_AT}{_PART}+?(?:{_DOT}{_PART}{{2,}})+"
     rf"|{_PART}{{2,}}@(?:{_PROVIDERS})\b"
     rf"|(?<!\S)\S+ at \S+(?: dot \S+)* dot {_ENDINGS}(?!\w)"

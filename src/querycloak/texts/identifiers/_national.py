@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from querycloak.texts.identifiers import _checksums as checksums
+from querycloak.texts.identifiers._pattern import Pattern
 from querycloak.texts.identifiers._words_before import is_of_a_thing
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ _BEFORE: Final = r"(?<![\w.-])"
 _AFTER: Final = r"(?![\w]|[.-]\d)"
 
 
-def _numbers(*forms: tuple[str, Callable[[str], bool]]) -> list[tuple[re.Pattern[str], Callable[[str], bool]]]:
-    return [(re.compile(f"{_BEFORE}(?:{form}){_AFTER}"), check) for form, check in forms]
+def _numbers(*forms: tuple[str, Callable[[str], bool]]) -> list[tuple[Pattern, Callable[[str], bool]]]:
+    return [(Pattern(f"{_BEFORE}(?:{form}){_AFTER}"), check) for form, check in forms]
 
 
 def _any(number: str) -> bool:

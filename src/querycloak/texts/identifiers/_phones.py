@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from querycloak.texts.identifiers._cards import cards, ibans
 from querycloak.texts.identifiers._locations import coordinates
+from querycloak.texts.identifiers._pattern import Pattern
 from querycloak.texts.identifiers._words_before import is_of_a_thing
 
 if TYPE_CHECKING:
@@ -29,25 +30,25 @@ _REGIONS: Final = re.findall(
     "GBDEFRITESNLBEPTIEATCHSENODKFIPLCZGRHUROTRRUUABRMXARCOCLINCNJPKRAUNZZAILEGNG",
 )
 """Countries whose numbers are known without their code; every one costs time for each number that is none."""
-_AMERICAN: Final = re.compile(
+_AMERICAN: Final = Pattern(
     r"(?<![\d.,/-])(?<!\d )(?:\+?1[-. ]?)?(?:\(\s?\d{3}\s?\)|\d{3})[-./ ]{0,3}\d{3}[-. ]{0,3}\d{4}"
     r"(?:\s?(?:x|ext\.?)\s?\d{1,5})?(?![\d]|[.,/-]\d)"
     r"|(?<![\d.,/-])\d{3}[-.]\d{4}(?![\d]|[.,/-]\d)"
 )
-_INTERNATIONAL: Final = re.compile(r"(?<![\w+])(?:\+\s?|00)[1-9](?:[ ()./-]{0,3}\d){6,14}(?!\d)")
-_NATIONAL: Final = re.compile(r"(?<![\w.,/-])(?<!\d )\(?\d(?:[ ()./-]{0,3}\d){6,13}(?![\w]|[.,/-]\d| \d)")
-_SAYS_PHONE: Final = re.compile(
+_INTERNATIONAL: Final = Pattern(r"(?<![\w+])(?:\+\s?|00)[1-9](?:[ ()./-]{0,3}\d){6,14}(?!\d)")
+_NATIONAL: Final = Pattern(r"(?<![\w.,/-])(?<!\d )\(?\d(?:[ ()./-]{0,3}\d){6,13}(?![\w]|[.,/-]\d| \d)")
+_SAYS_PHONE: Final = Pattern(
     r"\b(?:phone|telephone|tel|tele|call|called|calls|cell|mobile|fax|dial|whatsapp|sms|text|caller|reverse|lookup"
     r"|telefon|telefonnummer|handy|handynummer|rufnummer|anruf|mobil|téléphone|telephone|portable|numéro|numero"
     r"|teléfono|telefono|móvil|movil|celular|cellulare|telefoon|mobiel|telefone|telemóvel|puhelin|telefonu?)\b"
 )
-_DATE: Final = re.compile(
+_DATE: Final = Pattern(
     r"(?:[0-3]?\d([ ./-])[0-3]?\d\1(?:1[5-9]|20)\d\d|(?:1[5-9]|20)\d\d([ ./-])[01]?\d\2[0-3]?\d"
     r"|(?:19|20)\d\d[ ./-]{1,3}(?:19|20)\d\d)(?:\D.*)?"
 )
-_NO_PHONE: Final = re.compile(rf"{_DATE.pattern}|\d{{1,3}}(?:\.\d{{1,3}}){{3}}|\d{{5}}-\d{{4}}")
+_NO_PHONE: Final = Pattern(rf"{_DATE.pattern}|\d{{1,3}}(?:\.\d{{1,3}}){{3}}|\d{{5}}-\d{{4}}")
 """Dates, spans of years, what has the form of an IP address or of an American post code."""
-_EIGHT: Final = re.compile(r"\d\d \d\d \d\d \d\d|[2-9]\d{3}-\d{4}")
+_EIGHT: Final = Pattern(r"\d\d \d\d \d\d \d\d|[2-9]\d{3}-\d{4}")
 """Forms in which eight digits are a phone number."""
 
 

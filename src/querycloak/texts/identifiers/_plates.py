@@ -10,13 +10,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from querycloak.texts.identifiers._pattern import Pattern
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["CANDIDATE", "plates"]
 
 _SIV: Final = "[a-hj-np-tv-z]"
-_FORMS: Final = re.compile(
+_FORMS: Final = Pattern(
     r"(?<![\w/.-])(?:"
     r"[abcdefghklmnoprstvwy][a-hj-pr-y](?:0[2-9]|[12]\d|5[1-9]|[67]\d) ?[a-hj-pr-z]{3}"  # British
     rf"|{_SIV}{{2}}-\d{{3}}-{_SIV}{{2}}"  # French, Italian
@@ -26,9 +28,9 @@ _FORMS: Final = re.compile(
     r"|\d\d-[a-z]{2}-[a-z]{2}|\d\d-[a-z]{3}-\d|\d-[a-z]{3}-\d\d|[a-z]{2}-\d{3}-[a-z]|[a-z]-\d{3}-[a-z]{2}"
     r")(?![\w-]|\.\w)"
 )
-_WHOLE: Final = re.compile(rf"\s*({_SIV}{{2}} ?\d{{3}} ?{_SIV}{{2}}|\d{{4}} ?[bcdfghj-np-tv-z]{{3}})\s*")
+_WHOLE: Final = Pattern(rf"\s*({_SIV}{{2}} ?\d{{3}} ?{_SIV}{{2}}|\d{{4}} ?[bcdfghj-np-tv-z]{{3}})\s*")
 """Italian, French and Spanish plates without hyphens: only where they are the whole text."""
-_NO_PLATE: Final = re.compile(
+_NO_PLATE: Final = Pattern(
     r"(?:hp|tv|dv|lx|gt|sr|xl|hd|cd|db|sd|pc)\W?\d+|.*(?:xl|hd|tv|cc|mm|cm|gb|kb|ps|pc|st|nd|rd|th|dp|fm|hz)$"
     r"|(?:19|20)\d\d\W?\w+|\d+\W?(?:bmw|gmc|nfl|nhl|nba|mlb|dvd|mtv|cfr|rpm|mph|kbs|ftp|nds|psp|cmr|pst|cst|mst|gmt|mhz|mp|kcl)"
     r"|(?:wd|cf|sd)-\d\d-\d\d|[ux]-\w+-?\d+|(?:e|f|i|x|wi|hi|sci|pre|co|de|re|t|lo)-[a-z]{1,2}\b.*|vh-.*"
@@ -42,12 +44,12 @@ CANDIDATE: Final = (
     r"|^\s*(?:[a-z]{2} ?\d{3} ?[a-z]{2}|\d{4} ?[a-z]{3})\s*$|[a-z0-9]{17}"
 )
 _MIX: Final = r"(?=[a-z0-9 -]*\d)[a-z0-9]{1,4}[ -]?[a-z0-9]{2,5}(?:[ -][a-z0-9]{1,3})?"
-_NEAR: Final = re.compile(
+_NEAR: Final = Pattern(
     rf"\b{_SAYS_PLATE}\b(?: (?:is|of|on|for|number|numbers|no|nr|lookup|search|check|id|state|car))*[.:#]? "
     rf"(?:[a-z]{{2,}} )?(?P<after>(?=[a-z0-9-]*[a-z]|\d+[ -][a-z]){_MIX})(?!\w)"
     rf"|(?<![\w-])(?P<before>(?=\d*[a-z]+[ -]?\d|\d+[ -]?[a-z]){_MIX}) (?:[a-z]+ )?(?:{_SAYS_PLATE})\b"
 )
-_VIN: Final = re.compile(r"(?<!\w)[a-hj-npr-z0-9]{17}(?!\w)")
+_VIN: Final = Pattern(r"(?<!\w)[a-hj-npr-z0-9]{17}(?!\w)")
 _VIN_VALUES: Final = dict(
     zip("0123456789abcdefghjklmnprstuvwxyz", [*range(10), *range(1, 9), *range(1, 6), 7, 9, *range(2, 10)], strict=True)
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from querycloak.texts.identifiers._pattern import Pattern
 
 __all__ = ["is_of_a_thing"]
 
-_THING: Final = re.compile(
+_THING: Final = Pattern(
     r"\b(?:isbn(?:[- ]?1[03])?|issn|ean|upc|gtin|asin|sku|oclc|pmid|pmc|doi|lccn|part|item|model|serial|article|art|pn"
     r"|stock|catalog(?:ue)?|product|patent|order|invoice|case|bill|bug|kb|error|code|ticker|cusip|isin|tracking|ups|usps"
     r"|fedex|dhl|artikel|teile|ref|nsn|cas|ndc|lot)\.?(?: ?(?:number|numbers|num|no|nr|nummer|#|id))?\.?[:#]? ?$"
