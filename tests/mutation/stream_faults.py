@@ -344,4 +344,14 @@ OF_ATTACKERS = [
     ),
 ]
 
-STREAMS = [*OF_THE_METHOD, *OF_WAITING, *OF_EPOCHS, *OF_THE_GATE, *OF_ATTACKERS]
+OF_ADDRESSES = [
+    fault(
+        "stream: a mistyped address is a file, shown with its password",
+        "live/address.py",
+        "(_SCHEME.match(text) or _MISTYPED.match(text)) is not None",
+        "_SCHEME.match(text) is not None",
+        "live/test_addresses.py::test_what_looks_like_an_address_is_no_file",
+    ),
+]
+
+STREAMS = [*OF_THE_METHOD, *OF_WAITING, *OF_EPOCHS, *OF_THE_GATE, *OF_ATTACKERS, *OF_ADDRESSES]

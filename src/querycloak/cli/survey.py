@@ -95,7 +95,7 @@ def survey(
     from querycloak.cli.survey_table import SurveyTable
     from querycloak.errors import UserError
     from querycloak.evaluation.workbench import load_taxonomy, mapper_of
-    from querycloak.live.address import parse_place
+    from querycloak.live.address import parse_place, refuse_addresses
     from querycloak.live.pipes import stopping
     from querycloak.live.survey.follow import follow
     from querycloak.live.survey.open_sources import open_followed
@@ -106,6 +106,7 @@ def survey(
     from querycloak.mapping.mapped_paths import LazyPaths
     from querycloak.mapping.modes import check_mapping
 
+    refuse_addresses(truth=truth)
     places = [parse_place(original), parse_place(published), truth]
     if places[:2].count(None) > 1 or truth == Path("-"):
         raise UserError("Only one of --from and --original can be standard input, and the truth is a file.")
