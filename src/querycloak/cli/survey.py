@@ -84,10 +84,10 @@ def survey(
 ) -> None:
     """Follow a stream of a test deployment, and show how well it protects people and how much of it is left.
 
-    Attackers (simple, full, activity, timing) run on windows of published records. `right` is the share of records
-    whose asker they name, with the upper end of its 95 % interval, beside 1/k; EMD is how far categories have moved, in
-    percent of the largest distance and in edges per query. The last line is over all. With `--json` there is one object
-    per line: one for each window, then one over all.
+    Attackers (simple, full, activity, timing, pool) run on windows of published records. `right` is the share of
+    records whose asker they name, with the upper end of its 95 % interval, beside 1/k; EMD is how far categories have
+    moved, in percent of the largest distance and in edges per query. The last line is over all. With `--json` there is
+    one object per line: one for each window, then one over all.
 
     Example: `querycloak survey --from release.tsv --original log.tsv --truth truth.tsv --k 3`
     """
