@@ -168,6 +168,7 @@ def stream(
         take_over=parts.take_over,
     )
     if parts.count is not None:
+        watch.check_shards(parts.count)
         _run_shards(run, parts, as_json=as_json, quiet=quiet)
         return
     if parts.shard is not None:
