@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 from stream_logs import MAKERS, as_tsv, read_back, rows
 
@@ -14,7 +15,9 @@ from querycloak.errors import InputError
 from querycloak.live import runner
 from querycloak.live.runner import Run, run_stream
 from querycloak.live.timekeeper import Timekeeper
+from querycloak.logs.query_log import MISSING_TIME
 from querycloak.logs.read_options import ReadOptions
+from querycloak.methods.stream.clock import FAR, LATE
 from querycloak.methods.stream.stream_statement import (
     FlatSettings,
     NearestSettings,
@@ -29,6 +32,19 @@ GIVEN = {
     "grain": {"time_grain": "5m"},
     "delay": {"max_delay": 20},
 }
+WILD = {
+    "first": lambda i, t: "2040-01-01 00:00:00" if i == 0 else t,
+    "middle": lambda i, t: "2040-01-01 00:00:00" if i in {150, 151, 330} else t,
+    "gap": lambda i, t: t.replace("03-01", f"{3 + i // 240:02d}-{1 + 3 * (i // 30 % 8):02d}"),
+    "turned": lambda i, t: t.replace("03-01", "03-20") if i < 200 else t,
+}
+"""times that are out of order"""
+
+
+def wild_rows(n, name):
+    """Rows with such times, and a few without."""
+    made = [(u, q, WILD[name](i, t), c, s) for i, (u, q, t, c, s) in enumerate(rows(n))]
+    return [(u, q, "" if i in {0, 40, 41} and name != "first" else t, c, s) for i, (u, q, t, c, s) in enumerate(made)]
 
 
 def go(folder, data, settings, **options):
@@ -60,6 +76,29 @@ def test_the_rows_are_those_of_the_same_log_in_memory(tmp_path, kind, name):
     assert total == found.stats["records in"] == len(table)
     for figure in ("longest delay", "mean delay"):
         assert found.statement.figures[figure] == release.statement.figures[figure]
+
+
+@pytest.mark.parametrize("piece", [1 << 22, 3000])
+@pytest.mark.parametrize("epoch", ["1m", "1h", "40", "7"])
+@pytest.mark.parametrize("name", WILD)
+def test_times_out_of_order_are_those_of_the_same_log_in_memory(tmp_path, monkeypatch, name, epoch, piece):
+    monkeypatch.setattr(runner, "PIECE", piece)
+    found = go(tmp_path, as_tsv(wild_rows(400, name)), {"epoch": epoch})
+    out = read_back((tmp_path / "release").read_bytes(), "tsv")
+    log = api.read_log(tmp_path / "log")
+    given = {"k": 3, "depth": 2, "as_in_paper": True, "ids": "original", "epoch": epoch}
+    release = api.anonymize(log, "self-adjusting", seed=1, **given)
+    texts, users = release.log.queries.to_list(), release.log.users.to_list()
+    times = ["" if t == MISSING_TIME else str(np.datetime64(int(t), "s")).replace("T", " ") for t in release.log.time]
+    expected = [(users[u], texts[q], t) for u, q, t in zip(release.log.user, release.log.query, times, strict=True)]
+    assert [row[:3] for row in out] == expected
+    shown = [t for t in times if t]
+    assert shown == sorted(shown)
+    if epoch.endswith(("m", "h")):
+        for figure in (FAR, LATE):
+            assert found.stats[figure] == found.statement.figures[figure] == release.statement.figures[figure]
+        assert (found.stats[FAR] > 0) == (name in {"first", "middle"} or (name, epoch) == ("turned", "1h"))
+    assert [f.check for f in api.verify(tmp_path / "release") if f.holds is False] == []
 
 
 SETTINGS = {"nearest": NearestSettings, "fixed-depth": StreamSettings, "flat": FlatSettings}
@@ -122,11 +161,11 @@ def test_ids_change_with_the_period(tmp_path, kind, ids):
     assert plain.statement.counts_out["users"] < len(seen)
 
 
-@pytest.mark.parametrize("name", [*GIVEN, "ids"])
+@pytest.mark.parametrize("name", [*GIVEN, "ids", *WILD])
 def test_exact_after_a_stop_at_any_checkpoint(tmp_path, monkeypatch, name):
     """The run is cut off after each save, and goes on: the output is the same as without."""
-    settings = {"epoch": "70", "ids": "epoch"} if name == "ids" else GIVEN[name]
-    data = as_tsv(rows(600))
+    settings = {"ids": {"epoch": "70", "ids": "epoch"}, **GIVEN, **{each: {"epoch": "1m"} for each in WILD}}[name]
+    data = as_tsv(wild_rows(600, name) if name in WILD else rows(600))
     go(tmp_path / "whole", data, settings)
     expected = (tmp_path / "whole" / "release").read_bytes()
     monkeypatch.setattr(runner, "SAMPLE", 1 << 12)

@@ -78,7 +78,7 @@ def surveyed(folder, *more):
 def batch_figures(folder):
     log = api.read_log(folder / "log.tsv", yes=True)
     release = api.read_release(folder / "out.tsv", log=log, truth=folder / "truth.tsv")
-    found = api.attack(log, release, names=["stream-linkage", "stream-timing"], seed=0)
+    found = api.attack(log, release, names=["stream-linkage", "stream-timing", "stream-pool"], seed=0)
     scores = {s.measure: s for s in api.measure(log, release, names=["category-emd", "stream-flow"])}
     return {r.attack: r for r in found}, scores, release.statement.figures
 
@@ -86,6 +86,7 @@ def batch_figures(folder):
 def same_as_batch(total, folder):
     attacks, scores, figures = batch_figures(folder)
     names = ["stream-linkage, simple", "stream-linkage, full", "stream-linkage, activity", "stream-timing"]
+    names.append("stream-pool")
     for found, name in zip(total["reidentified"], names, strict=True):
         expected = attacks[name]
         assert found["targets"] == expected.targets > 100

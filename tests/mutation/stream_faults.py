@@ -196,6 +196,27 @@ OF_WAITING = [
 
 OF_EPOCHS = [
     fault(
+        "epochs: one time far in the future stops the clock",
+        "methods/stream/_clock_kernels.py",
+        "elif t > now + leap:",
+        "elif t > now + 4_000_000_000:",
+        "methods/stream/test_clock.py::test_a_time_far_in_the_future_ends_no_epoch",
+    ),
+    fault(
+        "epochs: the clock goes back when something was published",
+        "methods/stream/_clock_kernels.py",
+        "if state[BEHIND] == enough and is_first:",
+        "if state[BEHIND] == enough:",
+        "methods/stream/test_clock.py::test_the_clock_does_not_go_back_over_what_was_published",
+    ),
+    fault(
+        "epochs: what the clock waits for is lost in a crash",
+        "live/publisher.py",
+        "self.clock.from_state(said.clock)",
+        "self.clock.from_state([*said.clock[:1], *Clock(self.settings).to_state()[1:7], *said.clock[7:]])",
+        "live/test_live_epochs.py::test_exact_after_a_stop_at_any_checkpoint",
+    ),
+    fault(
         "epochs: not shuffled",
         EPOCHS,
         "begin + random.permutation(end - begin)",
@@ -225,10 +246,10 @@ OF_EPOCHS = [
     ),
     fault(
         "epochs: a late record opens an epoch again",
-        EPOCHS,
-        "np.maximum(np.maximum.accumulate(time), time[known[0]])",
-        "np.maximum(time, time[known[0]])",
-        f"{IN_MEMORY}::test_an_epoch_of_time_ends_with_the_first_record_of_a_later_one",
+        "methods/stream/_clock_kernels.py",
+        "now = max(now, t)",
+        "now = t",
+        "methods/stream/test_clock.py::test_like_the_reference_in_any_pieces",
     ),
     fault(
         "epochs: ids of a day without the day",
@@ -364,4 +385,22 @@ OF_ATTACKERS = [
     ),
 ]
 
-STREAMS = [*OF_THE_READER, *OF_THE_METHOD, *OF_WAITING, *OF_EPOCHS, *OF_THE_GATE, *OF_ATTACKERS]
+OF_ADDRESSES = [
+    fault(
+        "stream: a mistyped address is a file, shown with its password",
+        "live/address.py",
+        "(_SCHEME.match(text) or _MISTYPED.match(text)) is not None",
+        "_SCHEME.match(text) is not None",
+        "live/test_addresses.py::test_what_looks_like_an_address_is_no_file",
+    ),
+]
+
+STREAMS = [
+    *OF_THE_READER,
+    *OF_THE_METHOD,
+    *OF_WAITING,
+    *OF_EPOCHS,
+    *OF_THE_GATE,
+    *OF_ATTACKERS,
+    *OF_ADDRESSES,
+]

@@ -15,6 +15,7 @@ CROSSING = f"{TEXTS}::test_the_record_that_brings_a_text_to_m_people_is_not_publ
 RUNS = "methods/stream/test_stream_text_runs.py"
 LIVE = f"{RUNS}::test_live_like_the_reference"
 SAFE = f"{RUNS}::test_the_defaults_are_safe"
+WRITTEN = "live/test_changed_texts.py"
 CRASH = f"{RUNS}::test_counts_survive_a_crash_at_every_checkpoint"
 
 STREAM_TEXTS = [
@@ -152,5 +153,19 @@ STREAM_TEXTS = [
         '"taxonomy": self.taxonomy, ',
         "",
         "live/test_state.py::test_a_checkpoint_of_another_run_is_refused",
+    ),
+    fault(
+        "stream: quotes of the query stay around its phrase",
+        "live/text_lines.py",
+        "np.array([-1, 1], dtype=np.int32)",
+        "np.array([0, 0], dtype=np.int32)",
+        WRITTEN,
+    ),
+    fault(
+        "stream: a label of a number is written without quotes",
+        "live/text_lines.py",
+        'always = layout.is_json or layout.form.quoting == "all"',
+        'always = layout.form.quoting == "all"',
+        WRITTEN,
     ),
 ]

@@ -46,14 +46,18 @@ def best_by_pool(target, users, shares, chains, moment, bins, ratio):
     return best(scores)
 
 
-def best_by_epochs(i, texts, epochs, users, near, trust, same):
+def best_by_epochs(i, texts, epochs, users, chance, trust, same):
     """Return the ids that fit record i best, where rows of an epoch are shuffled."""
     share = {u: users.count(u) / len(users) for u in set(users)}
+    near = len(chance) // 2
 
     def ratio(epoch, u):
-        rows = [p for p in range(len(users)) if abs(epochs[p] - epoch) <= near]
-        times = sum(users[p] == u for p in rows)
-        return trust * times / (share[u] * len(rows)) + 1 - trust
+        found = 0.0
+        for away in range(-near, near + 1):
+            rows = [p for p in range(len(users)) if epochs[p] == epoch + away]
+            if rows:
+                found += chance[away + near] * sum(users[p] == u for p in rows) / len(rows)
+        return trust * found / share[u] + 1 - trust
 
     alike = [j for j in range(len(texts)) if texts[j] == texts[i]]
     scores = {}

@@ -9,7 +9,11 @@ import pytest
 
 from querycloak import api
 from querycloak.errors import GateError
+from querycloak.live.runner import Run, run_stream
+from querycloak.logs.durations import round_down
 from querycloak.logs.query_log import MISSING_TIME, QueryLog
+from querycloak.logs.times import format_times
+from querycloak.methods.stream.stream_statement import StreamSettings
 from querycloak.releases.period_checks import check_periods
 from querycloak.releases.publish import Evidence, publish_stream
 from querycloak.releases.verify import verify_release
@@ -94,3 +98,43 @@ def test_the_gate_counts_candidates_and_looks_for_askers():
     own = replace(release.truth, asker=release.truth.user[release.log.user])
     with pytest.raises(GateError, match="records would leave under the user who asked them"):
         publish_stream(release.log, release.statement, own, Evidence(LOG, candidates=np.full(len(release.log), 3)))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"time_grain": "7s"}, {"time_grain": "90s"}, {"epoch": "90s"}, {"epoch": "7s", "ids": "epoch"}],
+    ids=str,
+)
+@pytest.mark.parametrize("pattern", ["%Y-%m-%d %H:%M", "%Y-%m-%d", "%Y%m%d"])
+@pytest.mark.parametrize("live", [True, False])
+def test_times_that_are_written_coarser_than_their_grain_are_of_it(tmp_path, pattern, settings, live):
+    """A multiple of 7 seconds, written in minutes, is the minute in which it is."""
+    step = 60 if "M" in pattern else 86_400
+    written = format_times(np.array([BEGIN + step * (i // 3) for i in range(400)]), pattern).to_list()
+    lines = [f"{100 + i * 7 % 12}\tquery {i}\t{written[i]}\tTop/News\n" for i in range(400)]
+    (tmp_path / "log.tsv").write_text("AnonID\tQuery\tQueryTime\tCategory\n" + "".join(lines))
+    out = tmp_path / "release.tsv"
+    given = {"k": 3, "as_in_paper": True, **settings}
+    if live:
+        run_stream(Run("self-adjusting", StreamSettings(**given), tmp_path / "log.tsv", out, seed=1))
+    else:
+        log = api.read_log(tmp_path / "log.tsv")
+        api.write_release(api.anonymize(log, "self-adjusting", seed=1, **given), out)
+    assert [f.check for f in api.verify(out) if f.holds is False] == []
+    release = api.read_release(out)
+    assert len(release.log) > 200
+    assert failed(replace(release, statement=replace(release.statement, time_grain="700d"))) != []
+
+
+@pytest.mark.parametrize("grain", ["7s", "90s", "7m"])
+@pytest.mark.parametrize("step", [1, 60])
+def test_times_that_are_not_of_their_grain_are_noticed(grain, step):
+    """Minutes are coarser than 7 seconds, whatever they are rounded to; nothing else passes unrounded."""
+    times = BEGIN + step * np.arange(300)
+    release = made(time_grain="day")
+    n = len(release.log)
+    said = replace(release.statement, time_grain=grain)
+    wrong = replace(release, log=replace(release.log, time=times[:n]), statement=said)
+    assert (f"times are rounded to the {grain}" in failed(wrong)) is ((grain, step) != ("7s", 60))
+    right = replace(wrong, log=replace(wrong.log, time=round_down(times[:n], grain)))
+    assert failed(right) == []

@@ -96,13 +96,14 @@ def name_askers(
 
 @kernel
 def name_by_epochs(
-    row: Int64s, start: Int64s, epoch: Int64s, user: Int32s, share: Float64s, ids: Int32s, times: Int64s, first: Int64s,
-    size: Int64s, trust: float, same: float,
+    row: Int64s, start: Int64s, epoch: Int64s, user: Int32s, share: Float64s, ids: Int32s, seen: Float64s,
+    first: Int64s, trust: float, same: float,
 ) -> tuple[Int32s, Float64s]:  # fmt: skip
     """Like `name_askers`, where rows of an epoch are shuffled: an id counts by its rows in and near the epoch.
 
     `row` int64[n] = rows of the release text by text, each text in the order of epochs; `epoch` int64[rows].
-    `ids` int32[m], `times` int64[m] = the ids of each epoch and their rows, from first[epoch] on; `size` = all rows.
+    `ids` int32[m], `seen` float64[m] = the ids in and near each epoch, and the share of the rows there that is theirs,
+    weighed by how near it is; from first[epoch] on.
     """
     weight, text_stamp = np.zeros(len(share)), np.full(len(share), -1, np.int64)
     named, lead = np.full(len(row), -1, np.int32), np.zeros(len(row))
@@ -121,7 +122,7 @@ def name_by_epochs(
                 u = ids[j]
                 if text_stamp[u] != text:
                     text_stamp[u], weight[u] = text, 0.0
-                ratio = trust * times[j] / (share[u] * size[e]) + never
+                ratio = trust * seen[j] / share[u] + never
                 weight[u] += np.log(1 - same + same * ratio) - missed
         for i in range(start[text], start[text + 1]):
             e = epoch[row[i]]
@@ -129,7 +130,7 @@ def name_by_epochs(
                 best[:], value[:] = -1, -np.inf
                 for j in range(first[e], first[e + 1]):
                     u = ids[j]
-                    ratio = trust * times[j] / (share[u] * size[e]) + never
+                    ratio = trust * seen[j] / share[u] + never
                     fits = weight[u] - np.log(1 - same + same * ratio) + missed + np.log(ratio / never)
                     fits += np.log(share[u])
                     at = BEST

@@ -21,13 +21,19 @@ one sitting, fewer than APART rows from each other, count once for the others: t
 
 **When a text was asked** is told by its time, or by the median delay: `stream_epochs.py`.
 
-**Epochs.** Rows of an epoch are shuffled: their order tells nothing. There the attacker counts. With c the rows of an
-id in the epoch of a time and in those near to it, as near as the median delay, n all rows there, and s its share,
+**Epochs.** Rows of an epoch are shuffled: their order tells nothing. There the attacker counts. With c(d) the rows of
+an id in the d-th epoch after that of a time, or before it, n(d) all rows there, and s its share,
 
-    R = T c / (s n) + 1 - T
+    R = T Σ over d of w(d) c(d) / (s n(d)) + 1 - T
 
-since c rows are one and a Poisson number for the asker, and a Poisson number of mean s n for others. The rest is as
-above; times of one epoch are one sitting.
+since one row more than a Poisson number of mean s n(d) is the asker's, with the chance w(d) in the d-th epoch: OWN in
+the epoch of the time itself, the rest falling by FADES from one epoch to the next. The rest is as above; times of one
+epoch are one sitting. He counts twice, with these chances and with the epoch of the time alone, which is the better one
+where epochs are long; what is told is the larger of the two counts.
+
+**Texts that several people share** (the statement says of how many) are asked by another person at each time. There the
+other times count for nothing, SAME is 0: an attacker who believes in them is led astray by ids that stay, and is right
+less often than one whose ids change. Without epochs SAME stays what it is: what a smaller one gives is in the card.
 """
 
 from __future__ import annotations
@@ -47,7 +53,7 @@ if TYPE_CHECKING:
     from querycloak.attacks.result import AttackResult
     from querycloak.logs.query_log import QueryLog
     from querycloak.randomness import Randomness
-    from querycloak.releases.release import Release
+    from querycloak.releases.release import Release, Truth
 
 __all__ = ["stream_timing", "waiting_chances"]
 
@@ -62,9 +68,11 @@ TRUST: Final = 0.95
 """How sure it is that the id of a user who asked leaves as expected."""
 SAME: Final = 0.8
 """Chance that two records with one rare text are of one person."""
+OWN: Final = 0.8
+FADES: Final = 0.8
 SCALES: Final = (3, 10, 30, 100, 300)
-MOST_NEAR: Final = 8
-"""Epochs before and after one that are near to it, at most."""
+NEAR: Final = 6
+"""Epochs before and after one that are looked at."""
 
 
 def stream_timing(
@@ -95,11 +103,14 @@ def stream_timing(
         row = row[np.lexsort((asked[row], text))]
         named, lead = name_askers(row, start, asked, table.user, share, waiting_chances(), APART, TRUST, SAME)
     else:  # rows of a text are in their order, and so are epochs
-        near = min(usual_delay(release) * (int(epoch[-1]) + 1) // len(table), MOST_NEAR)
-        ids, times, first, size = counted_epochs(epoch, table.user, len(share), near)
-        named, lead = name_by_epochs(row, start, epoch, table.user, share, ids, times, first, size, TRUST, SAME)
+        same = 0.0 if release.statement.text_users > 1 else SAME
+        counts = []
+        for chance in (np.ones(1), chances_of_epochs()):
+            ids, seen, first = weighed_epochs(epoch, table.user, len(share), chance)
+            counts.append(name_by_epochs(row, start, epoch, table.user, share, ids, seen, first, TRUST, same))
+        named, lead = max(counts, key=lambda found: int(_hits(found[0], row, truth).sum()))
     asker = truth.asker[row]
-    right = np.where(named >= 0, truth.user[named] == asker, False).astype(np.float64)
+    right = _hits(named, row, truth).astype(np.float64)
     is_busiest = asker == np.bincount(truth.asker).argmax()
     surest = np.argsort(-lead, kind="stable")[: max(1, len(right) // 5)]
     return result_of(
@@ -121,6 +132,12 @@ def stream_timing(
     )
 
 
+def _hits(named: Int32s, row: Int64s, truth: Truth) -> npt.NDArray[np.bool_]:
+    """bool[n]: whether the id that is named for a row is that of its asker."""
+    assert truth.asker is not None
+    return np.asarray((named >= 0) & (truth.user[named] == truth.asker[row]))
+
+
 def _mean(values: Float64s) -> float:
     return float(values.mean()) if len(values) else 0.0
 
@@ -131,20 +148,27 @@ def waiting_chances() -> Float64s:
     return np.asarray(np.mean([1 / (1 + gap / scale) for scale in SCALES], axis=0))
 
 
-def counted_epochs(epoch: Int64s, user: Int32s, ids: int, near: int) -> tuple[Int32s, Int64s, Int64s, Int64s]:
-    """Count the rows of each id in each epoch, and in those at most `near` epochs before or after.
+def chances_of_epochs() -> Float64s:
+    """Return w: float64[2 NEAR + 1], the chance that the asker's row is so many epochs before or after a time."""
+    away = np.abs(np.arange(-NEAR, NEAR + 1))
+    fading = np.where(away == 0, 0.0, FADES**away)
+    return np.asarray(np.where(away == 0, OWN, (1 - OWN) * fading / fading.sum()))
 
-    Returns the ids and their rows, epoch by epoch, int32[n] and int64[n]; where each epoch begins in them, int64[epochs
-    + 1]; and all rows of each, int64[epochs].
+
+def weighed_epochs(epoch: Int64s, user: Int32s, ids: int, chance: Float64s) -> tuple[Int32s, Float64s, Int64s]:
+    """Weigh the rows of each id in and around each epoch: the sum of w(d) c(d) / n(d), see above.
+
+    chance float64[2 m + 1] is w, from m epochs before on. Returns the ids and their weights, epoch by epoch, int32[n]
+    and float64[n]; and where each epoch begins in them, int64[epochs + 1].
     """
-    epochs = int(epoch[-1]) + 1
-    around = epoch[:, None] + np.arange(-near, near + 1)
+    epochs, near = int(epoch[-1]) + 1, len(chance) // 2
+    around = epoch[:, None] - np.arange(-near, near + 1)  # the epochs from which this row is so many away
     there = (around >= 0) & (around < epochs)
-    key = (around * ids + user[:, None])[there]
-    pairs, times = np.unique(key, return_counts=True)
+    each = chance / np.bincount(epoch)[epoch][:, None]
+    pairs, which = np.unique((around * ids + user[:, None])[there], return_inverse=True)
+    seen = np.bincount(which, weights=each[there], minlength=len(pairs)).astype(np.float64)
     first = np.searchsorted(pairs // ids, np.arange(epochs + 1))
-    size = np.bincount(around[there], minlength=epochs)
-    return (pairs % ids).astype(np.int32), times.astype(np.int64), first.astype(np.int64), size.astype(np.int64)
+    return (pairs % ids).astype(np.int32), seen, first.astype(np.int64)
 
 
 def _rows_of_repeated_texts(query: npt.NDArray[np.int32]) -> tuple[Int64s, Int64s]:

@@ -106,6 +106,7 @@ def _crash(kind: type[BaseException], error: BaseException, at: TracebackType | 
 def _fail(message: str, code: int, kind: str) -> None:
     from querycloak.cli.output import error_text
     from querycloak.cli.say import say_error
+    from querycloak.live.address import message_without_credentials
 
-    say_error(error_text(message, code, kind))
+    say_error(error_text(message_without_credentials(message), code, kind))
     sys.exit(code)

@@ -7,6 +7,8 @@ import shlex
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
+from querycloak.live.address import looks_like_address, without_credentials
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -17,8 +19,6 @@ SECRET: Final = frozenset({"--seed"})
 HIDDEN: Final = "HIDDEN"
 _OPTION: Final = re.compile(r"(--[\w-]+=|-[A-Za-z]=?(?!$))(.*)", re.DOTALL)
 """an option together with its value: --output=x, -ox"""
-_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_CREDENTIALS: Final = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*://).*@", re.DOTALL)  # a password may hold anything
 
 
 def shown_command(words: Sequence[str]) -> str:
@@ -43,8 +43,8 @@ def shown_words(words: Sequence[str]) -> Iterator[str]:
         name, value = (option[1], option[2]) if option else ("", word)
         if before in SECRET or name.rstrip("=") in SECRET:
             value = HIDDEN
-        elif _ADDRESS.match(value):
-            value = _CREDENTIALS.sub(r"\1", value)
+        elif looks_like_address(value):
+            value = without_credentials(value)
         elif value.strip("/"):  # a bare separator of category paths is no path
             value = PurePath(value).name or value
         yield name + value

@@ -264,6 +264,9 @@ def run_children(run: Run, parts: Parts, progress: Progress) -> tuple[int, list[
 
 def joined_summary(found: list[dict[str, Any]], count: int) -> str:
     """Return the lines that end a run over shards."""
+    from querycloak.cli.stream_summary import clock_lines
+    from querycloak.methods.stream.clock import FAR, LATE
+
     stats = [f["stats"] for f in found]
     total = {name: sum(s[name] for s in stats) for name in SUMS}
     skipped = sum(sum(s["lines skipped"].values()) for s in stats)
@@ -280,6 +283,7 @@ def joined_summary(found: list[dict[str, Any]], count: int) -> str:
         f"p99 of the delay {s['delay p99']:,.0f} records, {s['records per second']:,.0f} records/s"
         for f, s in zip(found, stats, strict=True)
     ]
+    lines += clock_lines({name: sum(s.get(name, 0) for s in stats) for name in (FAR, LATE)})
     lines.append(f"guarantee: {found[0]['statement']['model']}")
     shared = [text for text in found[0]["statement"]["does_not_cover"] if not text.startswith("this is shard")]
     return "\n".join([*lines, *(f"  does not cover: {text}" for text in shared)])

@@ -131,7 +131,7 @@ def stream(
     from querycloak.errors import UserError
     from querycloak.evaluation.workbench import load_taxonomy, mapper_of
     from querycloak.knowledge.named import usual_categories
-    from querycloak.live.address import parse_place
+    from querycloak.live.address import parse_place, refuse_addresses
     from querycloak.live.runner import Run, run_stream
     from querycloak.logs.atomic import is_pipe
     from querycloak.mapping.mapped_paths import LazyPaths
@@ -139,6 +139,7 @@ def stream(
     from querycloak.releases.signing import read_signing_key
 
     begin, end = parse_place(source), parse_place(output)
+    refuse_addresses(statement=statement, truth=truth, stats=stats, checkpoint=checkpoint, log=watch.log)
     file_in, file_out = (place if isinstance(place, Path) else None for place in (begin, end))
     announce_input(file_in)
     entry = stream_method(method)
@@ -167,6 +168,7 @@ def stream(
         take_over=parts.take_over,
     )
     if parts.count is not None:
+        watch.check_shards(parts.count)
         _run_shards(run, parts, as_json=as_json, quiet=quiet)
         return
     if parts.shard is not None:

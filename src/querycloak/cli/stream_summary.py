@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from querycloak.methods.stream.clock import FAR, LATE
 from querycloak.methods.stream.stream_texts import KINDS
 
 if TYPE_CHECKING:
     from querycloak.live.runner import Summary
 
-__all__ = ["short_summary"]
+__all__ = ["clock_lines", "short_summary"]
+
+
+def clock_lines(stats: dict[str, Any]) -> list[str]:
+    """Return what is worth a line about times that were out of order, in epochs of a length of time."""
+    said = []
+    if stats.get(FAR):
+        said.append(f"{stats[FAR]:,} times were far ahead of the others: they ended no epoch")
+    if stats.get(LATE):
+        said.append(f"{stats[LATE]:,} records came after the epoch of their time, and are in a later one")
+    return said
 
 
 def short_summary(found: Summary, signature: str = "unsigned") -> str:
@@ -34,6 +45,7 @@ def short_summary(found: Summary, signature: str = "unsigned") -> str:
                 if s.get("phrases full")
                 else []
             ),
+            *clock_lines(s),
             (
                 f"mean delay {s['mean delay']:,.1f} records, p50 {s['delay p50']:,.0f}, p90 {s['delay p90']:,.0f}, "
                 f"p99 {s['delay p99']:,.0f}, longest {s['longest delay']:,.0f}; "

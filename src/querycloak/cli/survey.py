@@ -84,10 +84,10 @@ def survey(
 ) -> None:
     """Follow a stream of a test deployment, and show how well it protects people and how much of it is left.
 
-    Attackers (simple, full, activity, timing) run on windows of published records. `right` is the share of records
-    whose asker they name, with the upper end of its 95 % interval, beside 1/k; EMD is how far categories have moved, in
-    percent of the largest distance and in edges per query. The last line is over all. With `--json` there is one object
-    per line: one for each window, then one over all.
+    Attackers (simple, full, activity, timing, pool) run on windows of published records. `right` is the share of
+    records whose asker they name, with the upper end of its 95 % interval, beside 1/k; EMD is how far categories have
+    moved, in percent of the largest distance and in edges per query. The last line is over all. With `--json` there is
+    one object per line: one for each window, then one over all.
 
     Example: `querycloak survey --from release.tsv --original log.tsv --truth truth.tsv --k 3`
     """
@@ -95,7 +95,7 @@ def survey(
     from querycloak.cli.survey_table import SurveyTable
     from querycloak.errors import UserError
     from querycloak.evaluation.workbench import load_taxonomy, mapper_of
-    from querycloak.live.address import parse_place
+    from querycloak.live.address import parse_place, refuse_addresses
     from querycloak.live.pipes import stopping
     from querycloak.live.survey.follow import follow
     from querycloak.live.survey.open_sources import open_followed
@@ -106,6 +106,7 @@ def survey(
     from querycloak.mapping.mapped_paths import LazyPaths
     from querycloak.mapping.modes import check_mapping
 
+    refuse_addresses(truth=truth)
     places = [parse_place(original), parse_place(published), truth]
     if places[:2].count(None) > 1 or truth == Path("-"):
         raise UserError("Only one of --from and --original can be standard input, and the truth is a file.")

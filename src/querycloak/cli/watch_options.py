@@ -94,6 +94,16 @@ class Watch:
             door = replace(door, port=door.port + shard.index)
         return replace(self, door=door, log=None if self.log is None else shard.path(self.log))
 
+    def check_shards(self, count: int) -> None:
+        """Refuse ports at which one of so many shards cannot listen, before any of them begins."""
+        from querycloak.live.shards import Shard
+        from querycloak.live.watch.door import check_door
+
+        for index in range(count):
+            door = self.of_shard(Shard(index, count)).door
+            if door is not None:
+                check_door(door)
+
 
 def is_watched(command: Callable[..., Any]) -> Callable[..., Any]:
     """Replace the parameter `watch` of a command by the options on the command line that make it."""

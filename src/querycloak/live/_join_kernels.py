@@ -324,9 +324,10 @@ def replace_queries(
 ) -> int:
     """Write lines after each other, some of them with another text in place of their query.
 
-    query int32[n, 2]: begin and end of each query in `data`, inside its quotes; texts = bytes, begin and end of each
-    new text in them, begin -1 = the query stays, and whether the text is to be put between quotes. Writes the lines to
-    `out` and where they and their users now are to moved int32[n, CUTS], BARE apart. Returns the size.
+    query int32[n, 2]: begin and end in `data` of what is replaced, with its quotes or inside them; texts = bytes, begin
+    and end of each new text in them, begin -1 = the query stays, and whether the text is to be put between quotes.
+    Writes the lines to `out` and where they and their users now are to moved int32[n, CUTS], BARE apart. Returns the
+    size.
     """
     source, begins, ends, quotes = texts
     at = 0

@@ -171,15 +171,19 @@ class Converter:
         if self._sharding is not None and self.publisher.changes_ids:
             self.publisher.digits = self.reader.digits
         parts: list[Published] = []
-        present = batch.time  # where nobody asks for times there are none
-        if self.reader.reads_times:
-            present = np.maximum.accumulate(np.append(self.publisher.present, present))[1:]
         at, size = 0, len(batch.user)
+        present, seen = batch.time, size  # where nobody asks for times there are none
+        if self.reader.reads_times:
+            present, seen = batch.time.copy(), 0  # what the clock shows, after the first `seen` records
         while True:
             self._apply(self.timekeeper.known(self.engine.entered), parts)
             if at == size:
                 break
-            end = self._until(present, at, parts)
+            if at == seen:  # until the next event, which may end the first epoch
+                event = self.timekeeper.known_until(self.engine.entered)
+                seen = size if event is None else min(size, at + event - self.engine.entered)
+                present[at:seen] = self.publisher.presents(batch.time[at:seen], self.engine.entered)
+            end = self._until(present[:seen], at, parts)
             self._enter(batch, at, end, parts)
             if self.reader.reads_times:
                 self.publisher.follow(present[at:end])
@@ -213,14 +217,10 @@ class Converter:
         return out
 
     def _until(self, present: Int64s, at: int, parts: list[Published]) -> int:
-        """Return the end of the records that enter before an epoch or an event of the clock; close an epoch before."""
+        """Return the end of the records that enter before an epoch ends; close an epoch before."""
         publisher, end = self.publisher, len(present)
-        entered = self.engine.entered
-        event = self.timekeeper.known_until(entered)
-        if event is not None:
-            end = min(end, at + event - entered)
         if self._epoch_records is not None:
-            end = min(end, at + publisher.begin + self._epoch_records - entered)
+            end = min(end, at + publisher.begin + self._epoch_records - self.engine.entered)
         if publisher.settings.epoch_seconds is not None:
             period = round_down(present[at:end], publisher.settings.epoch or "")
             if publisher.time != MISSING_TIME and int(period[0]) > publisher.time:

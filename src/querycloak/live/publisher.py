@@ -4,8 +4,9 @@ Lines come from the converter as they would leave without all this, with ids of 
 to find their users and times, and written with other ones, in the order in which they are to leave. The lines of an
 open epoch are kept until it is closed; all of them then have one time, that of the epoch.
 
-The *present* is the newest time of all records that have entered. The time of an epoch is the present at its first
-record; where epochs are lengths of time, the begin of that length.
+The *present* is the newest time of all records that have entered, of those that are believed
+(`methods/stream/clock.py`). The time of an epoch is the present at its first record; where epochs are lengths of time,
+the begin of that length.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from querycloak.logs.durations import DAY, round_down
 from querycloak.logs.query_log import MISSING_TIME
 from querycloak.logs.records import COLUMNS, RecordReader
 from querycloak.logs.time_texts import known_pattern, read_times, write_times
+from querycloak.methods.stream.clock import Clock
 from querycloak.methods.stream.keyed_ids import KeyedIds, id_key
 
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ class PublisherState(msgspec.Struct, forbid_unknown_fields=True):
     epoch: Count
     begin: Count
     time: Annotated[int, msgspec.Meta(ge=MISSING_TIME, lt=1 << 60)]
-    present: Annotated[int, msgspec.Meta(ge=MISSING_TIME, lt=1 << 60)]
+    clock: list[Annotated[int, msgspec.Meta(ge=MISSING_TIME, lt=1 << 60)]]
     published_ids: Count
     digits: bool | None
     words: Count | None
@@ -111,7 +113,9 @@ class Publisher:
         """number of the open epoch"""
         self.begin = 0
         """running number of its first record"""
-        self.time = self.present = int(MISSING_TIME)
+        self.time = int(MISSING_TIME)
+        self.clock = Clock(settings)
+        self._shown = int(MISSING_TIME)
         self.published_ids = 0
         self.digits: bool | None = None
         """ids of periods are decimal numbers"""
@@ -143,13 +147,31 @@ class Publisher:
         """How many records have left into the open epoch."""
         return sum(len(part) for part in self._open)
 
+    @property
+    def present(self) -> int:
+        """What the clock showed after the records that `follow` was told of."""
+        return self._shown
+
+    def presents(self, time: Times, entered: int) -> Times:
+        """Return what the clock shows after each of some records, the next ones, when so many have entered."""
+        if self.settings.epoch is None:
+            return time
+        return self.clock.follow(time, in_epoch=entered - self.begin if self.epoch == 0 else None)
+
     def follow(self, present: Times) -> None:
-        """Note the newest time so far, at each of some records: int64[n]; the open epoch has its first known one."""
-        known = present[np.searchsorted(present, MISSING_TIME, side="right") :]  # times do not fall
+        """Note what the clock shows after each of some records: int64[n]; the open epoch has its first known time.
+
+        Where it was turned back, the open epoch has the time that it was turned back to.
+        """
+        known = present[np.searchsorted(present != MISSING_TIME, 1) :]
         if len(known):
-            self.present = int(known[-1])
-            if self.time == MISSING_TIME:
+            before = known[0] if self._shown == MISSING_TIME else self._shown
+            turned = np.flatnonzero(np.diff(known, prepend=before) < 0)
+            if len(turned):
+                self.time = self._begin_of(int(known[turned[-1]]))
+            elif self.time == MISSING_TIME:
                 self.time = self._begin_of(int(known[0]))
+            self._shown = int(known[-1])
 
     def _begin_of(self, time: int) -> int:
         """Return the time of an epoch that begins at this one."""
@@ -168,7 +190,7 @@ class Publisher:
         self._open = []
         order = self._random.permutation(len(found))
         if self.time == MISSING_TIME:  # no record entered in it: it has what waited for too long alone
-            self.time = self._begin_of(self.present)
+            self.time = self._begin_of(self._shown)
         out = self.write(found, order)
         self.epoch += 1
         self.begin, self.time = entered, int(MISSING_TIME)
@@ -271,7 +293,7 @@ class Publisher:
         for i, seen in enumerate(self._days.values()):
             arrays[f"day{i}"] = seen.copy()
         words = self._random.position if self._random.repeats else None
-        numbers = (self.epoch, self.begin, self.time, self.present, self.published_ids)
+        numbers = (self.epoch, self.begin, self.time, self.clock.to_state(), self.published_ids)
         return arrays, msgspec.to_builtins(PublisherState(*numbers, self.digits, words, list(self._days)))
 
     def from_state(self, arrays: Arrays, plain: dict[str, Any], known: Vocabulary, entered: int) -> None:
@@ -294,7 +316,9 @@ class Publisher:
         sound = len(found.rows) == n and bool((found.status == records.GOOD).all())
         require(sound and (n == 0 or int(found.rows[-1, records.END]) == len(lines)), "kept lines are records")
         self._open = [kept] if n else []
-        self.epoch, self.begin, self.time, self.present = said.epoch, said.begin, said.time, said.present
+        self.epoch, self.begin, self.time = said.epoch, said.begin, said.time
+        self.clock.from_state(said.clock)
+        self._shown = self.clock.present
         self.published_ids, self.digits = said.published_ids, said.digits
         require(len(set(said.days)) == len(said.days) <= DAYS_KNOWN, "each day is there once")
         for i, day in enumerate(said.days):

@@ -34,6 +34,7 @@ def sum_up(run: Run, converter: Converter, random: Randomness, seconds: float, *
     figures = flow_figures(engine, converter.delays, converter.fewest if converter.left else 0)
     texts = reader.texts
     told: dict[str, int] = {}
+    of_clock = converter.publisher.clock.figures if run.settings.epoch_seconds is not None else {}
     if texts is not None:
         told = published_kinds(converter.kinds)
         told |= {"phrases counted": texts.people.phrases, "phrases full": int(texts.is_full)}
@@ -49,7 +50,7 @@ def sum_up(run: Run, converter: Converter, random: Randomness, seconds: float, *
             **left_out,
             **reader.problems.counts,
         },
-        figures=figures | {"unclassified": reader.unclassified, "input ended": int(finished), **told},
+        figures=figures | {"unclassified": reader.unclassified, "input ended": int(finished), **told, **of_clock},
         columns=tuple(c.name for c in reader.layout.form.columns),
         timed=converter.publisher.has_time,
     )
@@ -72,6 +73,7 @@ def sum_up(run: Run, converter: Converter, random: Randomness, seconds: float, *
         "records unclassified": reader.unclassified,
         "records not published": dict(reader.left_out),
         **told,
+        **of_clock,
         "phrase bytes": 0 if texts is None else texts.memory,
         "lines skipped": dict(reader.problems.counts),
         **converter.delays.figures(),

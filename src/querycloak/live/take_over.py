@@ -197,7 +197,7 @@ def _joined(
         "epoch": max(p.epoch for p in publishers) + 1,
         "begin": entered,
         "time": max(p.time for p in publishers) if count else plain["publisher"]["time"],
-        "present": max(p.present for p in publishers),
+        "clock": max((p.clock for p in publishers), key=lambda clock: clock.present).to_state(),
         "digits": digits if fresh.publisher.changes_ids else None,
         "words": 0,
     }

@@ -1,4 +1,8 @@
-"""Lines with the texts that may be published in place of the queries; all else stays, byte for byte."""
+"""Lines with the texts that may be published in place of the queries; all else stays, byte for byte.
+
+A text is written by what it needs itself, and by the form of the file: quotes around it, or escapes in it, that were
+kept from the query would tell of the words that are not published.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +34,13 @@ def with_texts(found: RecordBatch, rows: Int64s, cuts: Int32s, chosen: Chosen, l
     changed = np.flatnonzero(chosen.begin >= 0)
     if not len(changed):
         return found.data, cuts
-    span = slice(2 * records.QUERY, 2 * records.QUERY + 2)
-    query = np.ascontiguousarray(found.spans[rows, span])
-    bare = found.how[rows, records.QUERY] == records.BARE
+    query = np.ascontiguousarray(found.spans[rows, 2 * records.QUERY : 2 * records.QUERY + 2])
     texts = (chosen.data, chosen.begin, chosen.end, np.zeros(len(rows), dtype=np.uint8))
     if layout.is_json or layout.is_csv:
-        texts = _written(chosen, changed, bare, layout)
+        how = found.how[rows, records.QUERY]
+        quoted = (how == records.QUOTED) | (how == records.ESCAPED)
+        query += np.where(quoted[:, None], np.array([-1, 1], dtype=np.int32), np.int32(0))  # quotes are replaced, too
+        texts = _written(chosen, changed, layout)
     size = int((cuts[:, join.LINE_END] - cuts[:, join.LINE_BEGIN]).sum(dtype=np.int64))
     size += int((texts[2] - texts[1]).sum()) + 2 * len(changed)
     out, moved = np.empty(size, dtype=np.uint8), cuts.copy()
@@ -43,16 +48,16 @@ def with_texts(found: RecordBatch, rows: Int64s, cuts: Int32s, chosen: Chosen, l
     return out[:used].tobytes(), moved
 
 
-def _written(
-    chosen: Chosen, changed: Int64s, bare: npt.NDArray[np.bool_], layout: Layout
-) -> tuple[Bytes, Int64s, Int64s, Bytes]:
-    """Return texts as they are written in this layout: bytes, begin, end, and whether quotes are to be added."""
+def _written(chosen: Chosen, changed: Int64s, layout: Layout) -> tuple[Bytes, Int64s, Int64s, Bytes]:
+    """Return texts as they are written in this layout: bytes, begin, end, and whether they are between quotes."""
+    n = len(chosen.begin)
     plain = [text.encode() for text in chosen.texts(changed).to_list()]
     written = [layout.quoted(text) for text in plain]
     length = np.array([len(text) for text in written], dtype=np.int64)
     ends = np.cumsum(length)
-    begin, end = np.full(len(bare), -1, dtype=np.int64), np.full(len(bare), -1, dtype=np.int64)
+    begin, end = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
     begin[changed], end[changed] = ends - length, ends
-    quotes = np.zeros(len(bare), dtype=np.uint8)
-    quotes[changed] = [layout.needs_quotes(text) for text in plain]
-    return np.frombuffer(b"".join(written), dtype=np.uint8), begin, end, quotes & bare
+    quotes = np.zeros(n, dtype=np.uint8)
+    always = layout.is_json or layout.form.quoting == "all"
+    quotes[changed] = [always or layout.needs_quotes(text) for text in plain]
+    return np.frombuffer(b"".join(written), dtype=np.uint8), begin, end, quotes

@@ -18,7 +18,7 @@ from querycloak.logs.query_log import MISSING_TIME
 if TYPE_CHECKING:
     from querycloak.logs.query_log import Times
 
-__all__ = ["DAY", "round_down", "seconds_of"]
+__all__ = ["DAY", "MONDAY", "WEEK", "round_down", "seconds_of"]
 
 DAY: Final = 86_400
 WEEK: Final = 7 * DAY

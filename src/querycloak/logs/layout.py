@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 
     from querycloak.logs.read_options import ReadOptions
 
-__all__ = ["JSON_FORMATS", "Layout", "find_layout", "known_layout", "refuse_packed", "sample_lines"]
+__all__ = ["ESCAPE", "JSON_FORMATS", "Layout", "find_layout", "known_layout", "refuse_packed", "sample_lines"]
 
 JSON_FORMATS: Final = frozenset({"json", "jsonl", "ubi"})
 PACKED: Final = {b"\x1f\x8b": "gzip -dc", b"\x28\xb5\x2f\xfd": "zstd -dc"}
 SAMPLE: Final = 1 << 16
 """bytes by which the form is recognised"""
+ESCAPE: Final = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
+"""a character outside ASCII, written as an escape in JSON"""
 _SPACE: Final = re.compile(rb'\{"(?:[^"\\]|\\.)*": ')
 
 
@@ -107,7 +109,7 @@ class Layout:
     def quoted(self, text: bytes) -> bytes:
         """Return a value as it is written between quotes: the inverse of `plain`, without the quote."""
         if self.is_json:
-            return json.dumps(text.decode(), ensure_ascii=False).encode()[1:-1]
+            return json.dumps(text.decode(), ensure_ascii=self.form.json_ascii).encode()[1:-1]
         return text.replace(b'"', b'""') if self.is_csv else text
 
     def published(self, text: bytes) -> bytes:
@@ -228,7 +230,8 @@ def _json_form(sample: bytes, source: object, columns: Mapping[str, str] | None,
     kind, roles = json_roles(sample, source, columns, name)
     spaces = _SPACE.match(sample.lstrip()) is not None
     found = () if columns is not None and names_all(columns) else tuple(roles.values())
-    return LogForm(kind, columns_of(sample, roles), json_spaces=spaces, found=found)
+    escapes = sample.isascii() and ESCAPE.search(sample) is not None
+    return LogForm(kind, columns_of(sample, roles), json_spaces=spaces, json_ascii=escapes, found=found)
 
 
 def _json_text(text: bytes) -> bytes | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -22,6 +21,7 @@ from querycloak.logs.formats.jsonlines import KeyPath, json_column, opened_paths
 from querycloak.logs.formats.table import separator_of
 from querycloak.logs.formulas import unescaped, unescaped_texts
 from querycloak.logs.json_keys import MOST_KEYS, KeyTable
+from querycloak.logs.layout import ESCAPE
 from querycloak.logs.problems import LONGEST_LINE
 from querycloak.logs.user_ids import normal_user
 
@@ -46,7 +46,6 @@ SPARE: Final = 8
 APOSTROPHE: Final = ord("'")
 IS_WORD: Final = np.array([chr(byte).isalnum() and byte < 128 for byte in range(256)])
 """bool[256]: ASCII letters and digits"""
-_ESCAPE: Final = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 _JSON: Final = msgspec.json.Decoder(msgspec.Raw)
 """Checks whether lines are JSON, and builds nothing of them."""
 
@@ -383,7 +382,7 @@ class RecordReader:
     def _learn_style(self, data: bytes, found: kernels.Records, n: int) -> None:
         """Note how values are written: bare numbers, null for a missing one, escapes outside ASCII."""
         if self._ascii is not False:  # one character written as it is settles it
-            self._ascii = (self._ascii or _ESCAPE.search(data) is not None or None) if data.isascii() else False
+            self._ascii = (self._ascii or ESCAPE.search(data) is not None or None) if data.isascii() else False
         good = found.rows[:n, kernels.STATUS] == kernels.GOOD
         for made in list(self._implicit):
             if (found.how[:n, len(COLUMNS) + self.extras.index(made)] != kernels.MISSING).any():

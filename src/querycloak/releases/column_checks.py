@@ -6,12 +6,12 @@ that URL has a query that is the text or holds it as a run of words, by its lett
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from querycloak.logs.durations import DAY, seconds_of
+from querycloak.logs.durations import DAY, round_down, seconds_of
 from querycloak.logs.query_log import MISSING_TIME, NO_CODE
 from querycloak.releases._holders import holding_queries
 from querycloak.releases.checks import broken
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from querycloak.logs.query_log import QueryLog
     from querycloak.releases.statement import PrivacyStatement
 
-__all__ = ["check_columns", "is_of_grain", "people_per_click", "people_per_pair"]
+__all__ = ["check_columns", "is_of_grain", "is_written_of_grain", "people_per_click", "people_per_pair"]
+
+MINUTE: Final = 60
 
 Ints = npt.NDArray[np.integer[Any]]
 Int64s = npt.NDArray[np.int64]
@@ -103,6 +105,19 @@ def is_of_grain(time: Int64s, grain: str) -> bool:
     size = seconds_of(grain)
     since = known.astype(np.int64) + (3 * DAY if size is not None and size % (7 * DAY) == 0 else 0)
     return size is not None and bool((since % size == 0).all())
+
+
+def is_written_of_grain(time: Int64s, grain: str) -> bool:
+    """Tell the same of times that were read from a file, which may be written in minutes or days.
+
+    A time that was rounded down to 7s and written in minutes is the minute in which it is: some multiple of 7s is in
+    that minute.
+    """
+    known = time[time != MISSING_TIME]
+    if is_of_grain(known, grain):
+        return True
+    size = next((size for size in (DAY, MINUTE) if (known % size == 0).all()), 1)
+    return seconds_of(grain) is not None and bool((round_down(known + size - 1, grain) >= known).all())
 
 
 def people_per_click(

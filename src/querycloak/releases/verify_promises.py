@@ -11,7 +11,7 @@ import numpy as np
 
 from querycloak.errors import UserError
 from querycloak.logs.query_log import NO_CODE
-from querycloak.releases.column_checks import is_of_grain, people_per_click
+from querycloak.releases.column_checks import is_written_of_grain, people_per_click
 from querycloak.releases.composition import compose
 from querycloak.releases.text_checks import people_by_letters
 
@@ -41,7 +41,7 @@ def verify_promises(release: Release, original: QueryLog | None) -> Iterator[Rec
     """Count again what is promised; a promise that is not made is not looked at."""
     log, statement = release.log, release.statement
     if statement.time_grain:
-        holds = log.time is not None and is_of_grain(log.time, statement.time_grain)
+        holds = log.time is not None and is_written_of_grain(log.time, statement.time_grain)
         yield Recount(
             f"times are rounded to the {statement.time_grain}", holds, "they are" if holds else "they are not"
         )

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from querycloak.attacks.result import NothingToAttackError
 from querycloak.attacks.stream_linkage import stream_linkage
+from querycloak.attacks.stream_pool import stream_pool
 from querycloak.attacks.stream_timing import stream_timing
 from querycloak.logs.query_log import QueryLog
 from querycloak.mapping.row_paths import RowPaths
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ATTACKERS", "Attacker", "Known", "attacked", "moved_in", "settings_of", "summed"]
 
-ATTACKERS: Final = ("simple", "full", "activity", "timing")
+ATTACKERS: Final = ("simple", "full", "activity", "timing", "pool")
 Int32s = npt.NDArray[np.int32]
 
 
@@ -101,11 +102,20 @@ def attacked(
         release_paths=lambda _: found_paths,
         stream_engines=make_engine,
     )
+    hits = [(r.rate, r.targets) for r in found]
     try:
-        found.append(stream_timing(who_asked, release, random.child("stream-timing")))
-        hits = [(r.rate, r.targets) for r in found]
+        timing = stream_timing(who_asked, release, random.child("stream-timing"))
+        hits.append((timing.rate, timing.targets))
     except NothingToAttackError:
-        hits = [*((r.rate, r.targets) for r in found), (0.0, 0)]
+        hits.append((0.0, 0))
+    pool = stream_pool(
+        who_asked,
+        release,
+        random.child("stream-pool"),
+        release_paths=lambda _: found_paths,
+        stream_engines=make_engine,
+    )
+    hits.append((pool.rate, pool.targets))
     named = zip(ATTACKERS, hits, strict=True)
     return [Attacker.of(name, round(rate * targets), targets) for name, (rate, targets) in named]
 

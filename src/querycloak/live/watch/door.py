@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from querycloak.live.watch.exposition import Metric
 
-__all__ = ["Door", "DoorAddress", "Shown", "opened_door", "read_door_address"]
+__all__ = ["Door", "DoorAddress", "Shown", "check_door", "opened_door", "read_door_address"]
 
 LOOPBACK: Final = "127.0.0.1"
 AT_ONCE: Final = 8
@@ -94,6 +94,11 @@ class Door:
         self._thread.join()
 
 
+def check_door(address: DoorAddress) -> None:
+    """Refuse an address where nobody can listen now; OutputError."""
+    _server(address, None).server_close()
+
+
 @contextmanager
 def opened_door(address: DoorAddress | None, shown: Shown) -> Iterator[Door | None]:
     """Keep the door open for a while; None = there is none."""
@@ -107,8 +112,8 @@ def opened_door(address: DoorAddress | None, shown: Shown) -> Iterator[Door | No
         door.close()
 
 
-def _server(address: DoorAddress, shown: Shown) -> Any:
-    """Make the server, which listens at once."""
+def _server(address: DoorAddress, shown: Shown | None) -> Any:
+    """Make the server, which listens at once; without anything to show it is not asked."""
     import json
     import socket
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -126,6 +131,7 @@ def _server(address: DoorAddress, shown: Shown) -> Any:
             self._answer()
 
         def _answer(self) -> None:
+            assert shown is not None
             if address.is_loopback and not _names_loopback(self.headers.get("Host")):
                 self._send(403, "text/plain; charset=utf-8", "This is for this machine: 127.0.0.1 or localhost.\n")
             elif self.path == "/metrics":

@@ -1,8 +1,9 @@
 """Epochs of a log that passes a stream method in memory: which record closes which, and the time that each publishes.
 
 An epoch is so many records, or a length of time: then it ends with the first record of a later one. The *present* is
-the newest time so far; a record that comes late, or without a time, belongs to the epoch that is open. The time of an
-epoch is the present at its first record, and for a length of time the begin of that length.
+the newest time so far of those that are believed (`clock.py`); a record that comes late, or without a time, belongs to
+the epoch that is open. The time of an epoch is the present at its first record, and for a length of time the begin of
+that length.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from querycloak.logs.durations import round_down
 from querycloak.logs.query_log import MISSING_TIME
+from querycloak.methods.stream.clock import Clock
 
 if TYPE_CHECKING:
     from querycloak.logs.query_log import Times
@@ -30,12 +32,20 @@ CHECKS: Final = 16
 """How often the age of what waits is looked at, within the longest age."""
 
 
-def present_times(time: Times) -> Times:
-    """Return the newest time so far: int64[n]; before the first known time, that one."""
-    known = np.flatnonzero(time != MISSING_TIME)
-    if not len(known):
-        return time
-    return np.asarray(np.maximum(np.maximum.accumulate(time), time[known[0]]))
+def present_times(time: Times, settings: PublishingSettings) -> tuple[Times, dict[str, int]]:
+    """Return what the clock shows after each record, int64[n], and its figures.
+
+    Before the first known time it shows that one, and where it was turned back, what it was last turned back to:
+    nothing was published until then.
+    """
+    clock = Clock(settings)
+    present = clock.follow(time, in_epoch=0 if settings.epoch is not None else None)
+    known = np.flatnonzero(present != MISSING_TIME)
+    if len(known):
+        turned = np.flatnonzero(np.diff(present[known]) < 0)
+        begin = int(known[turned[-1] + 1]) if len(turned) else int(known[0])
+        present[:begin] = present[begin]
+    return present, clock.figures
 
 
 @dataclass(frozen=True, eq=False, repr=False)

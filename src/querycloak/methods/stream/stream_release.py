@@ -82,7 +82,7 @@ def stream_release(
     publishable = _publishable(log, known, found, settings)
     entering = publishable.row
     node, user = found.nodes(engine.tree)[entering], log.user[entering]
-    present = None if log.time is None else present_times(log.time[entering])
+    present, of_clock = (None, {}) if log.time is None else present_times(log.time[entering], settings)
     if present is None:
         _refuse_times(settings)
     progress.start(f"{method}: streaming", total=len(entering))
@@ -154,7 +154,8 @@ def stream_release(
             delays,
             int(candidates.min(initial=1 << 62)) if len(record) else 0,
         )
-        | {"unclassified": int((~classified).sum()), **publishable.figures(record)},
+        | {"unclassified": int((~classified).sum()), **publishable.figures(record)}
+        | (of_clock if settings.epoch_seconds is not None else {}),
         columns=tuple(c.name for c in form.columns) if form is not None else (),
         timed=time is not None,
     )
