@@ -136,7 +136,7 @@ def _live(path: Path, data: bytes, options: ReadOptions, random: Random):
             at += piece
     except UserError as error:
         return str(error)
-    paths = {node: levels for levels, node in tree._nodes.items()}
+    paths = tree.paths()
     found = [(user, paths[node] if layout.has_category else None) for user, node in rows]
     return found, {kind: n for kind, n in problems.counts.items() if n}
 
