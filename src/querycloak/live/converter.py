@@ -171,10 +171,9 @@ class Converter:
         if self._sharding is not None and self.publisher.changes_ids:
             self.publisher.digits = self.reader.digits
         parts: list[Published] = []
-        at, size = 0, len(batch.user)
-        present, seen = batch.time, size  # where nobody asks for times there are none
-        if self.reader.reads_times:
-            present, seen = batch.time.copy(), 0  # what the clock shows, after the first `seen` records
+        has_times = self.reader.reads_times  # where nobody asks for times there are none
+        present = batch.time.copy() if has_times else batch.time  # what the clock shows, of the first `seen` records
+        at, seen, size = 0, 0, len(batch.user)
         while True:
             self._apply(self.timekeeper.known(self.engine.entered), parts)
             if at == size:
@@ -182,10 +181,11 @@ class Converter:
             if at == seen:  # until the next event, which may end the first epoch
                 event = self.timekeeper.known_until(self.engine.entered)
                 seen = size if event is None else min(size, at + event - self.engine.entered)
-                present[at:seen] = self.publisher.presents(batch.time[at:seen], self.engine.entered)
+                if has_times:
+                    present[at:seen] = self.publisher.presents(batch.time[at:seen], self.engine.entered)
             end = self._until(present[:seen], at, parts)
             self._enter(batch, at, end, parts)
-            if self.reader.reads_times:
+            if has_times:
                 self.publisher.follow(present[at:end])
             if self.engine.entered - self.publisher.begin == self._epoch_records:
                 self._close(parts)
