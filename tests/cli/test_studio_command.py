@@ -13,6 +13,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import ExitStack
 
 import pytest
 from cli.command import querycloak, refused
@@ -71,15 +72,16 @@ def test_it_serves_its_owner_until_a_signal_and_leaves_no_key_behind(tmp_path, n
     command = [sys.executable, "-m", "querycloak", "studio", str(tmp_path)]
     environment = os.environ | {"BROWSER": f"{browser} %s"}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes, text=True, env=environment) as server:
+    with subprocess.Popen(command, **pipes, text=True, env=environment) as server, ExitStack() as stack:
+        stack.callback(server.kill)  # where something fails it would be waited for without end
         try:
             address = re.search(r"http://\S+", server.stdout.readline())[0]
-            page = urllib.request.urlopen(address, timeout=20)  # follows the redirect, without keeping the cookie
+            page = urllib.request.urlopen(address, timeout=60)  # follows the redirect, without keeping the cookie
         except urllib.error.HTTPError as refusal:
             page = refusal
         page.close()
         assert page.code == 403
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not seen.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         token = address.rpartition("=")[2]
@@ -88,7 +90,7 @@ def test_it_serves_its_owner_until_a_signal_and_leaves_no_key_behind(tmp_path, n
         assert token in opener.read_text()
         assert stat.S_IMODE(opener.stat().st_mode) == 0o600
         server.send_signal(number)
-        out, err = server.communicate(timeout=30)
+        out, err = server.communicate(timeout=60)
     assert (server.returncode, err) == (0, "")
     assert "ended" in out
     assert not opener.exists()
