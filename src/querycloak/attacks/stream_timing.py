@@ -28,12 +28,13 @@ an id in the d-th epoch after that of a time, or before it, n(d) all rows there,
 
 since one row more than a Poisson number of mean s n(d) is the asker's, with the chance w(d) in the d-th epoch: OWN in
 the epoch of the time itself, the rest falling by FADES from one epoch to the next. The rest is as above; times of one
-epoch are one sitting. He counts twice, with these chances and with the epoch of the time alone, which is the better one
-where epochs are long; what is told is the larger of the two counts.
+epoch are one sitting.
 
-**Texts that several people share** (the statement says of how many) are asked by another person at each time. There the
-other times count for nothing, SAME is 0: an attacker who believes in them is led astray by ids that stay, and is right
-less often than one whose ids change. Without epochs SAME stays what it is: what a smaller one gives is in the card.
+**Texts that several people share** are asked by another person at each time. There the other times should count for
+nothing, SAME be 0: an attacker who believes in them is led astray by ids that stay, and is right less often than one
+whose ids change. So in epochs he counts four times: with and without SAME, with the chances above and with the epoch
+of the time alone, which is the better one where epochs are long. What is told is the largest of the four counts.
+Without epochs SAME stays what it is: what a smaller one gives is in the card.
 """
 
 from __future__ import annotations
@@ -103,11 +104,11 @@ def stream_timing(
         row = row[np.lexsort((asked[row], text))]
         named, lead = name_askers(row, start, asked, table.user, share, waiting_chances(), APART, TRUST, SAME)
     else:  # rows of a text are in their order, and so are epochs
-        same = 0.0 if release.statement.text_users > 1 else SAME
         counts = []
         for chance in (np.ones(1), chances_of_epochs()):
             ids, seen, first = weighed_epochs(epoch, table.user, len(share), chance)
-            counts.append(name_by_epochs(row, start, epoch, table.user, share, ids, seen, first, TRUST, same))
+            found = (row, start, epoch, table.user, share, ids, seen, first, TRUST)
+            counts += [name_by_epochs(*found, same) for same in (0.0, SAME)]
         named, lead = max(counts, key=lambda found: int(_hits(found[0], row, truth).sum()))
     asker = truth.asker[row]
     right = _hits(named, row, truth).astype(np.float64)
