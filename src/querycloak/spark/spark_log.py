@@ -1,0 +1,192 @@
+"""A query log as a table of Spark: the same roles of columns, the same people and the same times as on one machine.
+
+A log of many files has no order of rows that holds twice, so nothing here depends on one:
+
+- **Query events.** A search with several clicks takes several rows. On one machine a row belongs to the event of the
+  row before it; here rows of one user with the same query and the same time, all with a click, are one event. Both
+  find the same events unless another row of this user stands in between.
+- **User ids** are put into the normal form of one machine (`logs/user_ids.py`), so that one person is one user.
+
+Columns without a role are left out: no method publishes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
+from pyspark.sql import types as T  # noqa: N812
+
+from querycloak.errors import InputError
+from querycloak.logs.columns import assign
+from querycloak.logs.user_ids import normal_user
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import Column
+
+__all__ = ["SOURCE", "SparkLog"]
+
+SOURCE: Final = "the DataFrame"
+"""what messages call a table in memory"""
+TEXTS: Final = (T.StringType, T.VarcharType, T.CharType)
+WHOLE: Final = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
+NO_USER: Final = "rows without a user"
+NO_QUERY: Final = "rows without a query"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkLog:
+    """Rows of a query log, spread over a cluster."""
+
+    frame: DataFrame
+    """`user` and `query`: text, never null or empty; of these, those that the log has: `time`: bigint, seconds since
+    1970 UTC, null = missing; `rank`: int; `url`, `category`: text; null = missing"""
+    names: Mapping[str, str]
+    """role → name of the column in the input"""
+    dropped: Mapping[str, int]
+    """rows of the input that are no query of a user, by reason"""
+
+    def __repr__(self) -> str:
+        return f"SparkLog({', '.join(self.frame.columns)})"
+
+    @classmethod
+    def of(
+        cls,
+        frame: DataFrame,
+        columns: Mapping[str, str] | None = None,
+        *,
+        source: str = SOURCE,
+        on_error: str = "stop",
+    ) -> SparkLog:
+        """Take a DataFrame as a log; `columns` is role → name, roles that are not in it are known by common names.
+
+        One job counts rows without a user or a query: with `on_error="stop"` they are refused, with "skip" left out
+        and counted. Everything else that can be refused is refused before any job.
+        """
+        assigned = assign(frame.columns, dict(columns) if columns else None, source, surely_names=True)
+        roles = {column.role: column.name for column in assigned if column.role is not None}
+        chosen = [_column(role, frame, name, source).alias(role) for role, name in roles.items()]
+        found = frame.select(chosen)
+        no_user = F.col("user").isNull() | (F.col("user") == "")
+        no_query = ~no_user & (F.col("query").isNull() | (F.trim("query") == "") | F.col("query").contains("\0"))
+        total, users, queries = found.select(F.count("*"), F.count_if(no_user), F.count_if(no_query)).first() or (
+            0,
+            0,
+            0,
+        )
+        bad = users + queries
+        if bad == total:
+            there = f"none of its {total:,} rows has both a user and a query" if total else "there are no rows"
+            raise InputError.at(source, there)
+        if bad and on_error != "skip":
+            what = f"{users:,} rows have no user, {queries:,} have a user and no query"
+            raise InputError.at(source, f'{what}; leave them out with on_error="skip" (--on-error skip)')
+        good = found.where(~(no_user | no_query)) if bad else found
+        return cls(good, {str(role): name for role, name in roles.items()}, {NO_USER: users, NO_QUERY: queries})
+
+    def has(self, role: str) -> bool:
+        """Tell whether the log has a column of this role."""
+        return role in self.frame.columns
+
+    @cached_property
+    def events(self) -> DataFrame:
+        """One row per query event: `user`, `query`, and `time` and `category` where the log has them.
+
+        Of the categories of an event's rows, which are normally one, the first in the order of texts.
+        """
+        if not (self.has("time") and self.has("url")):
+            return self.frame.select([name for name in ("user", "query", "time", "category") if self.has(name)])
+        joins = F.col("time").isNotNull() & F.col("url").isNotNull()
+        keys = ["user", "query", "time"]
+        category = [F.min("category").alias("category")] if self.has("category") else []
+        clicked = self.frame.where(joins).groupBy(keys)
+        one = clicked.agg(*category) if category else self.frame.where(joins).select(keys).distinct()
+        return one.unionByName(self.frame.where(~joins).select(one.columns))
+
+    @cached_property
+    def counts_in(self) -> dict[str, int]:
+        """What came in, for the statement of a method that may say it: one job."""
+        rows, users, queries = self.frame.select(
+            F.count("*"), F.countDistinct("user"), F.countDistinct("query")
+        ).first() or (0, 0, 0)
+        events = self.events.count()
+        return {"rows": rows, "query events": events, "users": users, "distinct queries": queries}
+
+    @cached_property
+    def users(self) -> DataFrame:
+        """The distinct users: `user`."""
+        return self.frame.select("user").distinct()
+
+
+def _column(role: str, frame: DataFrame, name: str, source: str) -> Column:
+    """Return the column of a role in the type that all methods read."""
+    kind = frame.schema[name].dataType
+    value = F.col(f"`{name.replace('`', '``')}`")
+    plain = isinstance(kind, (*TEXTS, *WHOLE)) or (isinstance(kind, T.DecimalType) and kind.scale == 0)
+    if role == "time":
+        return _seconds(value, kind, source)
+    if role == "rank":
+        return value.cast("int") if plain else _refuse(role, kind, source)
+    if not plain:
+        return _refuse(role, kind, source)
+    text = value.cast("string")
+    return _normal_user(text) if role == "user" else F.when(text != "", text) if role != "query" else text
+
+
+def _refuse(role: str, kind: T.DataType, source: str) -> Column:
+    """Refuse a type that is no text of the role: of a float two users may be one."""
+    expected = "text, whole numbers or timestamps" if role == "time" else "text or whole numbers"
+    raise InputError.at(source, f"the column for the {role} holds {kind.simpleString()} values; expected {expected}")
+
+
+def _seconds(value: Column, kind: T.DataType, source: str) -> Column:
+    """Return seconds since 1970 UTC; a text that is no time is missing. No time depends on the session's time zone."""
+    if isinstance(kind, T.TimestampType):
+        return F.unix_seconds(value)
+    if isinstance(kind, (T.TimestampNTZType, T.DateType)):
+        return _seconds_of(value.cast("timestamp_ntz"))
+    if isinstance(kind, WHOLE):
+        return value.cast("bigint")
+    if not isinstance(kind, TEXTS):
+        return _refuse("time", kind, source)
+    return _parse_times(value)
+
+
+def _seconds_of(value: Column) -> Column:
+    days = F.datediff(value, F.lit("1970-01-01")).cast("bigint")
+    seconds: Column = days * 86_400 + F.hour(value) * 3_600 + F.minute(value) * 60 + F.second(value)
+    return seconds
+
+
+def _times(texts: pa.Array) -> pa.Array:
+    """Parse times as one machine does, each by the first of the known patterns that it looks like."""
+    import polars as pl
+
+    from querycloak.logs.query_log import MISSING_TIME
+    from querycloak.logs.times import choose_pattern, parse_each
+
+    found = pl.Series(texts.cast(pa.large_string())).fill_null("")
+    times = parse_each(found, choose_pattern(found)) if len(found) else None
+    return pa.array(
+        [] if times is None else times, type=pa.int64(), mask=None if times is None else times == MISSING_TIME
+    )
+
+
+def _normal_users(ids: pa.Array) -> pa.Array:
+    """Put user ids into their normal form; ids of plain letters and digits, nearly all, need no look at each."""
+    if pc.all(pc.string_is_ascii(ids)).as_py() is not False:
+        return pc.ascii_trim_whitespace(ids)
+    coded = ids.dictionary_encode()
+    words = pa.array([normal_user(text) for text in coded.dictionary.to_pylist()], type=ids.type)
+    return words.take(coded.indices)
+
+
+_parse_times = F.arrow_udf(_times, "long")  # type: ignore[attr-defined] # stubs lag behind
+_normal_user = F.arrow_udf(_normal_users, "string")  # type: ignore[attr-defined]
