@@ -137,7 +137,10 @@ def _column(role: str, frame: DataFrame, name: str, source: str) -> Column:
     if not plain:
         return _refuse(role, kind, source)
     text = value.cast("string")
-    return _normal_user(text) if role == "user" else F.when(text != "", text) if role != "query" else text
+    if role == "user":
+        user: Column = F.arrow_udf(_normal_users, T.StringType())(text)  # type: ignore[attr-defined]
+        return user
+    return text if role == "query" else F.when(text != "", text)
 
 
 def _refuse(role: str, kind: T.DataType, source: str) -> Column:
@@ -156,7 +159,9 @@ def _seconds(value: Column, kind: T.DataType, source: str) -> Column:
         return value.cast("bigint")
     if not isinstance(kind, TEXTS):
         return _refuse("time", kind, source)
-    return _parse_times(value)
+    # Made here and not when this file is imported: executors import it, and have no session.
+    seconds: Column = F.arrow_udf(_times, T.LongType())(value)  # type: ignore[attr-defined] # stubs lag behind
+    return seconds
 
 
 def _seconds_of(value: Column) -> Column:
@@ -186,7 +191,3 @@ def _normal_users(ids: pa.Array) -> pa.Array:
     coded = ids.dictionary_encode()
     words = pa.array([normal_user(text) for text in coded.dictionary.to_pylist()], type=ids.type)
     return words.take(coded.indices)
-
-
-_parse_times = F.arrow_udf(_times, "long")  # type: ignore[attr-defined] # stubs lag behind
-_normal_user = F.arrow_udf(_normal_users, "string")  # type: ignore[attr-defined]
