@@ -18,12 +18,12 @@ from samples import sample_directory, sample_log
 import querycloak as qc
 from querycloak.catalog import METHODS
 from querycloak.errors import GateError
+from querycloak.keyed_randomness import KeyedRandomness
 from querycloak.logs.query_log import QueryLog
 from querycloak.methods.microaggregation import _grouping
 from querycloak.methods.microaggregation import plain_microaggregation as grouping
 from querycloak.methods.suppression import click_graph_removal as removing
 from querycloak.methods.suppression import sweep as sweeping
-from querycloak.randomness import Randomness
 from querycloak.releases.account import AccountLine
 from querycloak.releases.budget import Budget
 from querycloak.releases.checks import check_departures
@@ -420,7 +420,7 @@ class TestMethodsMadeWrong:
 
     def test_an_original_id(self, tmp_path, monkeypatch):
         users = sample_log().users.to_list()
-        monkeypatch.setattr(Randomness, "identifiers", lambda self, n, **_: users[:n])
+        monkeypatch.setattr(KeyedRandomness, "identifiers", lambda self, names, **_: users[: len(names)])
         for method in ("sweep", "clump", "semantic-dp"):
             assert "are ids of the log" in self.refused(tmp_path, method)
 

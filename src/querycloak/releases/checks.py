@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from querycloak.releases.statement import PrivacyStatement
 
 __all__ = [
+    "OF_MECHANISMS",
     "broken",
     "check_budget",
     "check_classes",
@@ -33,7 +34,7 @@ __all__ = [
     "check_public",
 ]
 
-_OF_MECHANISMS: Final = ("epsilon", "delta", "threshold", "deviation of the noise", "noise scale")
+OF_MECHANISMS: Final = ("epsilon", "delta", "threshold", "deviation of the noise", "noise scale")
 """How the names of the numbers of a differentially private statement begin; others may be exact counts of the log."""
 
 
@@ -173,7 +174,7 @@ def check_public(
     No exact count of the input in the statement, no column kept from the log, no knowledge learned from it (`learned`),
     no column whose role was found among its records (`found`).
     """
-    if any(not name.startswith(_OF_MECHANISMS) for name in statement.parameters):
+    if any(not name.startswith(OF_MECHANISMS) for name in statement.parameters):
         raise broken(statement, "the statement holds numbers that are no bound and no setting of its noise")
     if statement.counts_in or statement.dropped or statement.figures:
         raise broken(statement, "the statement holds exact counts of the log, which are not private")

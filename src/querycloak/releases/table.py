@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.keyed_randomness import KeyedRandomness
 from querycloak.logs.form import Column, LogForm
 from querycloak.logs.query_log import NO_CODE, QueryLog
 from querycloak.releases.columns import KeptRows
@@ -74,7 +75,9 @@ def under_new_ids(
     originals = log.users.to_list()
     digits = all(u.isascii() and u.isdigit() for u in originals) if digits is None else digits
     if ids is None:
-        ids = random.child("ids").identifiers(len(present), avoid=frozenset(originals), digits=digits)
+        keyed = KeyedRandomness(random.child("ids"))
+        names = [originals[code] for code in present.tolist()]
+        ids = keyed.identifiers(names, avoid=frozenset(originals), digits=digits)
     new_ids = np.array(ids, dtype=object)
     by_id = np.argsort(new_ids.astype(str), kind="stable") if len(new_ids) else np.zeros(0, np.int64)
     rank = np.empty(len(present), dtype=np.int32)

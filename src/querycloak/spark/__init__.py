@@ -1,1 +1,9 @@
-"""Logs on Apache Spark: the ground on which methods will run beyond one machine. It needs pyspark and Java 17."""
+"""The same methods on Apache Spark, for logs beyond one machine. It needs pyspark and Java 17.
+
+>>> from querycloak.spark import anonymize  # doctest: +SKIP
+>>> table, statement = anonymize(frame, "sweep", min_query_users=10)  # doctest: +SKIP
+"""
+
+from querycloak.spark.anonymize import anonymize
+
+__all__ = ["anonymize"]

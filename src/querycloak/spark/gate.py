@@ -1,0 +1,57 @@
+"""The gate on a cluster: what a statement promises is counted again on the finished table, by jobs of its own.
+
+The same promises as on one machine (`releases/publish.py`), checked by Spark: nothing of a method is trusted, and
+nothing that grows with the log comes to the driver.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from querycloak.releases import checks
+from querycloak.spark.gate_classes import check_classes
+from querycloak.spark.gate_ids import check_ids
+from querycloak.spark.gate_private import check_public
+from querycloak.spark.spark_release import SparkRelease
+
+if TYPE_CHECKING:
+    from querycloak.spark.knowledge import Knowledge
+    from querycloak.spark.spark_log import SparkLog
+    from querycloak.spark.spark_release import Draft
+
+__all__ = ["publish"]
+
+
+def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
+    """Check everything that the statement promises, then make the release."""
+    del knowledge  # for the checks of texts
+    checks.check_promises(draft.statement)
+    draft = replace(draft, statement=replace(draft.statement, counts_out=_counted(draft)))
+    if "user" in draft.frame.columns:
+        check_ids(draft, log)
+    check_classes(draft)
+    private = "epsilon" in draft.statement.parameters
+    account = draft.budget.lines if private and draft.budget is not None else ()
+    draft = replace(draft, statement=replace(draft.statement, account=account))  # what was spent, whatever is said
+    if private:
+        checks.check_budget(draft.statement, draft.budget)
+        check_public(draft)
+    return SparkRelease(draft.kind, draft.frame, draft.statement, draft.truth)
+
+
+def _counted(draft: Draft) -> dict[str, int]:
+    """Count the table, for the statement: one job."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    users = [F.countDistinct("user").alias("users")] if "user" in draft.frame.columns else []
+    row = draft.frame.select(
+        F.count("*").alias("rows"),
+        F.count_if(F.col("query").isNull()).alias("without"),
+        *users,
+        F.countDistinct("query").alias("distinct queries"),
+    ).first()
+    found = {} if row is None else row.asDict()
+    if found.pop("without", 0):
+        raise checks.broken(draft.statement, "a row without a text is published")
+    return found

@@ -1,0 +1,40 @@
+"""The methods that run on a cluster, by the names of the catalog.
+
+Each is a function `function(log, settings, random, knowledge) -> Draft`: `settings` are those of one machine, `random`
+is the driver's (for executors: `KeyedRandomness(random.child(purpose))`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+from querycloak.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from querycloak.randomness import Randomness
+    from querycloak.spark.knowledge import Knowledge
+    from querycloak.spark.spark_log import SparkLog
+    from querycloak.spark.spark_release import Draft
+
+__all__ = ["METHODS", "SparkMethod", "method_on_spark"]
+
+
+class SparkMethod(Protocol):
+    """A method on a cluster."""
+
+    def __call__(self, log: SparkLog, settings: Any, random: Randomness, knowledge: Knowledge) -> Draft:
+        """Make the draft of a release; lazily where possible."""
+        ...
+
+
+METHODS: Final[dict[str, str]] = {}
+"""name → module in `querycloak.spark`, whose function has the name with underscores"""
+
+
+def method_on_spark(name: str) -> SparkMethod:
+    """Find the function of a method, by its name in the catalog."""
+    if name not in METHODS:
+        raise UnknownNameError.of("method on Spark", name, METHODS)
+    module = import_module(f"querycloak.spark.{METHODS[name]}")
+    return cast("SparkMethod", getattr(module, name.replace("-", "_")))
