@@ -1,9 +1,6 @@
 """A DataFrame as a log: the same people, times and events as on one machine, whatever the order of rows."""
 
-import os
 import random
-import shutil
-import sys
 
 import polars as pl
 import pytest
@@ -12,27 +9,6 @@ from querycloak.errors import InputError, UnknownNameError
 from querycloak.logs.query_log import QueryLog
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def spark():
-    pytest.importorskip("pyspark", reason="pyspark is not installed")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java 17, and there is no `java` here")
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "3")
-        .config("spark.sql.session.timeZone", "America/New_York")  # no result may depend on it
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
 
 
 def of(frame, *arguments, **options):
