@@ -1,0 +1,120 @@
+"""Run methods on real executors and kill one in the middle: `python executor_kills.py METHOD …` prints what was found.
+
+Each method runs twice with the same seed: undisturbed, then with a killed executor. The second run must end, pass the
+gate, and publish the very same table.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+
+import psutil
+
+MASTER = "local-cluster[2,1,2048]"
+USERS, EVENTS = 120, 2_400
+SETTINGS = {
+    "policy": {"rules": "google-2024"},
+    "frequent-queries": {"epsilon": 50.0, "delta": 0.01},
+    "synthetic-dp": {"epsilon": 50.0, "delta": 0.01},
+    "plain-microaggregation": {"blocks": "40"},
+    "semantic-microaggregation": {"blocks": "40"},
+    "syntactic-microaggregation": {"blocks": "40"},
+}
+"""where the defaults would publish nothing of so small a log, or make one block of it"""
+
+
+def log_rows():
+    """Return rows of a generated log."""
+    import querycloak as qc
+
+    log = qc.generate(users=USERS, queries=EVENTS, seed=3, categories=True).log
+    columns = (log.user, log.query, log.time, log.url, log.category)
+    words = (log.users.to_list(), log.queries.to_list(), None, log.urls.to_list(), log.categories.to_list())
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        yield tuple(
+            value if texts is None else None if value < 0 else texts[value]
+            for value, texts in zip(row, words, strict=True)
+        )
+
+
+def executors():
+    """Return the processes that are executors of this process's cluster."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if any("CoarseGrainedExecutorBackend" in word for word in process.cmdline()):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+class Killer(threading.Thread):
+    """Kill one executor with its Python processes when so many jobs of a group have begun, and tasks are running."""
+
+    def __init__(self, context, group, jobs):
+        super().__init__(daemon=True)
+        self.context, self.group, self.jobs = context, group, jobs
+        self.killed = 0
+        self.ended = threading.Event()
+
+    def run(self):
+        tracker = self.context.statusTracker()
+        while not self.ended.wait(0.05):
+            if len(tracker.getJobIdsForGroup(self.group)) < self.jobs:
+                continue
+            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+            if any(stage is not None and stage.numActiveTasks for stage in stages):
+                victim = executors()[0]
+                for process in [victim, *victim.children(recursive=True)]:
+                    process.send_signal(signal.SIGKILL)
+                self.killed += 1
+                return
+
+
+def published(session, frame, method, group):
+    """Return the sorted rows of a release, its statement, and how many jobs it took."""
+    from querycloak.spark import anonymize
+
+    session.sparkContext.setJobGroup(group, group)
+    table, statement = anonymize(frame, method, seed=11, **SETTINGS.get(method, {}))
+    rows = sorted(table.collect(), key=repr)
+    jobs = len(session.sparkContext.statusTracker().getJobIdsForGroup(group))
+    session.catalog.clearCache()
+    return rows, statement, jobs
+
+
+def main(methods):
+    """Print one line of JSON for each method."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from querycloak.spark.session import spark_session
+
+    options = {"spark.executor.memory": "1g", "spark.sql.shuffle.partitions": "4"}
+    session = spark_session(MASTER, options)
+    schema = "user string, query string, time bigint, url string, category string"
+    frame = session.createDataFrame(list(log_rows()), schema)  # on the driver: it survives an executor
+    for method in methods:
+        start = time.perf_counter()
+        rows, statement, jobs = published(session, frame, method, f"{method} undisturbed")
+        killer = Killer(session.sparkContext, f"{method} killed", max(1, jobs // 2))
+        killer.start()
+        again, second, _ = published(session, frame, method, f"{method} killed")
+        killer.ended.set()
+        killer.join()
+        found = {
+            "method": method,
+            "rows": len(rows),
+            "killed": killer.killed,
+            "same table": rows == again,
+            "same statement": statement == second,
+            "seconds": round(time.perf_counter() - start, 1),
+        }
+        print("FOUND " + json.dumps(found), flush=True)
+    session.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
