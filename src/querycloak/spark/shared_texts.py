@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
-from pyspark.sql import types as T  # noqa: N812
 
 from querycloak.spark.concepts import with_concepts
 from querycloak.spark.people import asked, people_of, people_of_concepts
@@ -49,8 +48,11 @@ class SparkTexts:
     """int64[taxonomy]: the concept whose label may be published for each that the log is about; -1 = none"""
 
 
-def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge) -> SparkTexts:
-    """Find what may be published instead of each distinct query; people are counted over the whole log."""
+def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge, *, labels: bool = True) -> SparkTexts:
+    """Find what may be published instead of each distinct query; people are counted over the whole log.
+
+    Without `labels` none is published, and nothing is mapped.
+    """
     pairs = asked(log, rule.most_rows).persist(KEPT)
     queries = _queries(pairs)
     whole = _whole(queries, pairs, rule, knowledge)
@@ -66,12 +68,12 @@ def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge) -> SparkTe
             F.when(is_run, F.col("run_people")).otherwise(F.col("people")).alias("people"),
         )
     label = np.full(len(knowledge.taxonomy), -1, dtype=np.int64)
-    if rule.rare in {"phrase", "label"}:
+    if labels and rule.rare in {"phrase", "label"}:
         concepts = with_concepts(queries.select("query"), knowledge).persist(KEPT)
         reached = _reached(concepts, pairs, knowledge)
         label = labels_of_concepts(reached >= rule.people, knowledge.taxonomy)
-        labels = _labels(concepts, reached, rule.people, knowledge)
-        found = found.join(labels, "query", "left")
+        of_query = _labels(concepts, reached, rule.people, knowledge)
+        found = found.join(of_query, "query", "left")
         is_label = F.col("kind").isNull() & F.col("label").isNotNull()
         found = found.select(
             "query",
@@ -107,7 +109,7 @@ def _whole(queries: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Know
     else:
         enough = all_
     good = _publishable(enough.select(F.col("query").alias("text"), "people"), pairs, queries, rule, knowledge)
-    good = good.select(F.col("text").alias("query"), F.lit(True).alias("good"))  # noqa: FBT003 - a literal
+    good = good.select(F.col("text").alias("query"), F.lit(True).alias("good"))
     text = F.when(F.col("typed") >= rule.people, F.col("query")).otherwise(F.col("form"))
     text = F.col("query") if rule.rare == "keep" else text
     return all_.join(good, "query", "left").withColumn("text", F.when(F.col("good"), text)).drop("good").persist(KEPT)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DAY",
+    "NO_TIMES",
     "Draft",
     "Help",
     "by_letters",
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 DAY: Final = 86_400
+NO_TIMES: Final = "This policy counts days, sessions or times, and the log has no times: leave these rules out."
 
 Bools = npt.NDArray[np.bool_]
 Int64s = npt.NDArray[np.int64]
@@ -113,9 +115,7 @@ class Draft:
     def asked_at(self) -> npt.NDArray[np.int64]:
         """int64[n]: when each row was asked, not rounded."""
         if self.log.time is None:
-            raise UserError(
-                "This policy counts days, sessions or times, and the log has no times: leave these rules out."
-            )
+            raise UserError(NO_TIMES)
         return self.log.time[self.row]
 
     @property
