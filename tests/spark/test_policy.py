@@ -11,7 +11,7 @@ import pytest
 
 from querycloak.evaluation.workbench import Workbench
 from querycloak.logs.query_log import MISSING_TIME, QueryLog
-from querycloak.methods.policy.presets_list import PRESETS
+from querycloak.methods.policy.presets_list import PRESETS, policy_text
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +82,7 @@ def on_spark(spark, rows, rules, seed):
 
 CLICKS = '[columns]\nkeep = ["time", "rank", "url", "country", "age"]\nround = { rank = 5, age = 10 }\n'
 POLICIES = {
-    **{name: name for name in PRESETS},
+    **{name: policy_text(name)[0].replace("people = 30", "people = 3").replace("= 10", "= 4") for name in PRESETS},
     "small": """[identifiers]\nfamous = 3\n[query_users]\npeople = 3\ndays = 2\n[length]\nwords = 2\npeople = 4
 [combination_users]\npeople = 2\ncolumns = ["url", "country"]\ndays = 2
 [time]\ngrain = "week"\n[ids]\nper = "session"\ngap = 20\nmost = 2\n""" + CLICKS,

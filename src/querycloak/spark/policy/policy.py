@@ -66,7 +66,7 @@ def policy(log: SparkLog, settings: Policy, random: Randomness, knowledge: Knowl
     log = log.with_further(_further(log, chosen))
     _check_times(log, chosen)
     log.frame.persist(KEPT)
-    ends = _ends(log) if _days(chosen) else _Ends()
+    ends = _ends(log) if _days(chosen, log) else _Ends()
     rows, cut = _rows(log, chosen, knowledge, ends)
     for name in (name for name in chosen if name not in OF_TEXTS):
         rows = _applied(name, rows, chosen[name], random, ends)
