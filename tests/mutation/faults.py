@@ -33,6 +33,7 @@ from mutation.reproduction_faults import REPRODUCTIONS
 from mutation.semanticdp_faults import SEMANTIC_DP
 from mutation.setunion_faults import SET_UNION
 from mutation.shard_faults import SHARDS
+from mutation.spark_policy_faults import SPARK_POLICY
 from mutation.stream_faults import STREAMS
 from mutation.stream_text_faults import STREAM_TEXTS
 from mutation.studio_door_faults import STUDIO_DOORS
@@ -546,5 +547,6 @@ FAULTS: list[Fault] = [
     *PAPERS,
     *STUDIO,
     *STUDIO_DOORS,
+    *SPARK_POLICY,
 ]
 """All of them."""

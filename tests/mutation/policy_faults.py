@@ -43,7 +43,7 @@ POLICY: list[Fault] = [
          f"{PRESETS}::TestDuckDuckGo::test_a_famous_name_stays"),
     rule("a session goes on after its gap", "rule_ids", "(step > gap)", "(step > gap + 60)",
          f"{PRESETS}::TestCommission::test_minutes_between_two_queries"),
-    rule("a session has one query more", "rule_ids", "nth // most", "nth // (most + 1)",
+    rule("a session has one query more", "rule_ids", "[session]) // most", "[session]) // (most + 1)",
          f"{PRESETS}::TestCommission::test_queries_of_a_session"),
     rule("sessions join people", "rule_ids", "(user[1:] != user[:-1]) | ", "", f"{RULES}::test_sessions"),
     rule("an id lasts for ever", "rule_ids", "joint_codes(user, day)", "user",

@@ -117,9 +117,13 @@ def sessions(rows, gap, most):
     """Return the sessions of a log as sets of row numbers; gap in minutes."""
     out = []
     for user in {row["user"] for row in rows}:
-        mine = sorted((row["time"], row["event"], i) for i, row in enumerate(rows) if row["user"] == user)
+        mine = sorted(
+            (row["time"], row["text"], row["url"] is not None, row["event"], i)
+            for i, row in enumerate(rows)
+            if row["user"] == user
+        )
         current, events, before = set(), set(), None
-        for time, event, i in mine:
+        for time, _, _, event, i in mine:
             full = most is not None and event not in events and len(events) == most
             if current and (time - before > 60 * gap or full):
                 out.append(frozenset(current))

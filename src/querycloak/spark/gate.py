@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from querycloak.releases import checks
 from querycloak.spark.gate_classes import check_classes
-from querycloak.spark.gate_ids import check_ids
+from querycloak.spark.gate_ids import check_ids, check_kind
 from querycloak.spark.gate_private import check_public
 from querycloak.spark.spark_release import SparkRelease
 
@@ -27,6 +27,7 @@ def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
     """Check everything that the statement promises, then make the release."""
     del knowledge  # for the checks of texts
     checks.check_promises(draft.statement)
+    check_kind(draft)
     draft = replace(draft, statement=replace(draft.statement, counts_out=_counted(draft)))
     if "user" in draft.frame.columns:
         check_ids(draft, log)

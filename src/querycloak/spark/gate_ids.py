@@ -12,7 +12,21 @@ if TYPE_CHECKING:
     from querycloak.spark.spark_log import SparkLog
     from querycloak.spark.spark_release import Draft
 
-__all__ = ["check_ids"]
+__all__ = ["check_ids", "check_kind"]
+
+
+def check_kind(draft: Draft) -> None:
+    """Check that a table has users just where its kind says so, and counts where it has none."""
+    statement, columns = draft.statement, draft.frame.columns
+    if draft.kind == "counts":
+        if "user" in columns or draft.truth is not None:
+            raise broken(statement, "counts are said to be published, and users are")
+        if "count" not in columns:
+            raise broken(statement, "counts are said to be published, and there are none")
+    elif "user" not in columns:
+        raise broken(statement, "rows of users are said to be published, and there are no users")
+    elif statement.ids == "none":
+        raise broken(statement, "ids are published, and it is said that there are none")
 
 
 def check_ids(draft: Draft, log: SparkLog) -> None:

@@ -28,7 +28,9 @@ class SparkMethod(Protocol):
         ...
 
 
-METHODS: Final[dict[str, str]] = {}
+METHODS: Final[dict[str, str]] = {
+    "policy": "policy.policy",
+}
 """name → module in `querycloak.spark`, whose function has the name with underscores"""
 
 

@@ -7,12 +7,12 @@ A log of many files has no order of rows that holds twice, so nothing here depen
   find the same events unless another row of this user stands in between.
 - **User ids** are put into the normal form of one machine (`logs/user_ids.py`), so that one person is one user.
 
-Columns without a role are left out: no method publishes them.
+Columns without a role are left out, but for those that somebody asks for by name (`with_further`): a policy may.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -27,16 +27,18 @@ from querycloak.logs.columns import assign
 from querycloak.logs.user_ids import normal_user
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import Column
 
-__all__ = ["SOURCE", "SparkLog"]
+__all__ = ["FURTHER", "SOURCE", "SparkLog"]
 
 SOURCE: Final = "the DataFrame"
 """what messages call a table in memory"""
 TEXTS: Final = (T.StringType, T.VarcharType, T.CharType)
 WHOLE: Final = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
+FURTHER: Final = "further "
+"""What a column without a role is called begins with this; its own name may be any text."""
 NO_USER: Final = "rows without a user"
 NO_QUERY: Final = "rows without a query"
 
@@ -52,6 +54,10 @@ class SparkLog:
     """role → name of the column in the input"""
     dropped: Mapping[str, int]
     """rows of the input that are no query of a user, by reason"""
+    every: DataFrame | None = None
+    """the same rows, also with all columns that have no role"""
+    further: Mapping[str, str] = field(default_factory=dict)
+    """name of a column without a role → what it is called in `every`"""
 
     def __repr__(self) -> str:
         return f"SparkLog({', '.join(self.frame.columns)})"
@@ -73,7 +79,9 @@ class SparkLog:
         assigned = assign(frame.columns, dict(columns) if columns else None, source, surely_names=True)
         roles = {column.role: column.name for column in assigned if column.role is not None}
         chosen = [_column(role, frame, name, source).alias(role) for role, name in roles.items()]
-        found = frame.select(chosen)
+        others = [column.name for column in assigned if column.role is None]
+        further = {name: f"{FURTHER}{i}" for i, name in enumerate(others)}
+        found = frame.select(*chosen, *(_named(name).alias(called) for name, called in further.items()))
         no_user = F.col("user").isNull() | (F.col("user") == "")
         no_query = ~no_user & (F.col("query").isNull() | (F.trim("query") == "") | F.col("query").contains("\0"))
         total, users, queries = found.select(F.count("*"), F.count_if(no_user), F.count_if(no_query)).first() or (
@@ -89,7 +97,19 @@ class SparkLog:
             what = f"{users:,} rows have no user, {queries:,} have a user and no query"
             raise InputError.at(source, f'{what}; leave them out with on_error="skip" (--on-error skip)')
         good = found.where(~(no_user | no_query)) if bad else found
-        return cls(good, {str(role): name for role, name in roles.items()}, {NO_USER: users, NO_QUERY: queries})
+        names = {str(role): name for role, name in roles.items()}
+        return cls(good.select(list(roles)), names, {NO_USER: users, NO_QUERY: queries}, good, further)
+
+    def with_further(self, names: Sequence[str]) -> SparkLog:
+        """Return the log with some more columns, called as `further` says; without names, the log itself."""
+        if not names or self.every is None:
+            return self
+        for name in names:
+            kind = self.every.schema[self.further[name]].dataType
+            if not isinstance(kind, T.AtomicType) or isinstance(kind, T.BinaryType):
+                problem = f"the column {name} holds {kind.simpleString()} values; expected text, numbers or times"
+                raise InputError.at(SOURCE, problem)
+        return replace(self, frame=self.every.select(*self.frame.columns, *(self.further[name] for name in names)))
 
     def has(self, role: str) -> bool:
         """Tell whether the log has a column of this role."""
@@ -97,16 +117,23 @@ class SparkLog:
 
     @cached_property
     def events(self) -> DataFrame:
-        """One row per query event: `user`, `query`, and `time` and `category` where the log has them.
+        """One row per query event: `user`, `query`, and `time`, `category` and further columns where the log has them.
 
-        Of the categories of an event's rows, which are normally one, the first in the order of texts.
+        Of the categories of an event's rows, which are normally one, the first in the order of texts; with further
+        columns, the first of them all.
         """
+        further = [name for name in self.frame.columns if name.startswith(FURTHER)]
         if not (self.has("time") and self.has("url")):
-            return self.frame.select([name for name in ("user", "query", "time", "category") if self.has(name)])
+            names = [name for name in ("user", "query", "time", "category") if self.has(name)]
+            return self.frame.select(names + further)
         joins = F.col("time").isNotNull() & F.col("url").isNotNull()
         keys = ["user", "query", "time"]
         category = [F.min("category").alias("category")] if self.has("category") else []
         clicked = self.frame.where(joins).groupBy(keys)
+        if further:
+            others = ["category", *further] if self.has("category") else further
+            one = clicked.agg(F.min(F.struct(*others)).alias("first")).select(*keys, "first.*")
+            return one.unionByName(self.frame.where(~joins).select(one.columns))
         one = clicked.agg(*category) if category else self.frame.where(joins).select(keys).distinct()
         return one.unionByName(self.frame.where(~joins).select(one.columns))
 
@@ -128,7 +155,7 @@ class SparkLog:
 def _column(role: str, frame: DataFrame, name: str, source: str) -> Column:
     """Return the column of a role in the type that all methods read."""
     kind = frame.schema[name].dataType
-    value = F.col(f"`{name.replace('`', '``')}`")
+    value = _named(name)
     plain = isinstance(kind, (*TEXTS, *WHOLE)) or (isinstance(kind, T.DecimalType) and kind.scale == 0)
     if role == "time":
         return _seconds(value, kind, source)
@@ -141,6 +168,11 @@ def _column(role: str, frame: DataFrame, name: str, source: str) -> Column:
         user: Column = F.arrow_udf(_normal_users, T.StringType())(text)  # type: ignore[attr-defined]
         return user
     return text if role == "query" else F.when(text != "", text)
+
+
+def _named(name: str) -> Column:
+    """Return the column of a name, whatever characters it has."""
+    return F.col(f"`{name.replace('`', '``')}`")
 
 
 def _refuse(role: str, kind: T.DataType, source: str) -> Column:

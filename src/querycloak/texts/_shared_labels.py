@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.concept_log import ConceptLog
 
-__all__ = ["LEAST_DEPTH", "SharedLabels", "clear_name", "no_labels", "shared_labels"]
+__all__ = ["LEAST_DEPTH", "SharedLabels", "clear_name", "labels_of_concepts", "no_labels", "shared_labels"]
 
 LEAST_DEPTH: Final = 5
 """Labels nearer the root say too little: they are published only of a query's own concept."""
@@ -54,7 +54,7 @@ def shared_labels(
     reached = count_reached(queries_of, taxonomy.size, wanted, people_of, n_users)
     return SharedLabels(
         choose_labels(concepts_of, taxonomy.parent, taxonomy.depth, reached, least, LEAST_DEPTH),
-        _of_concepts(reached >= least, taxonomy),
+        labels_of_concepts(reached >= least, taxonomy),
         reached,
     )
 
@@ -71,7 +71,7 @@ def clear_name(taxonomy: Taxonomy, concept: int) -> str | None:
     return next((name for name in names if taxonomy.first_sense[name.lower()] == concept), None)
 
 
-def _of_concepts(enough: npt.NDArray[np.bool_], taxonomy: Taxonomy) -> npt.NDArray[np.int64]:
+def labels_of_concepts(enough: npt.NDArray[np.bool_], taxonomy: Taxonomy) -> npt.NDArray[np.int64]:
     """int64[concepts]: the nearest at or above each whose label enough people mean, one with a clear name first."""
     clear = np.zeros(len(enough), dtype=np.bool_)
     clear[[c for c in np.flatnonzero(enough).tolist() if clear_name(taxonomy, c) is not None]] = True

@@ -53,6 +53,7 @@ __all__ = [
     "find_rare_names",
     "folded_name",
     "name_spans",
+    "names_in_texts",
 ]
 
 FIRST: Final = 1
@@ -109,15 +110,31 @@ def find_rare_names(
     """
     import polars as pl
 
-    finder = _finder(taxonomy)
-    names = [(i, text[begin:end]) for i, text in enumerate(texts.to_list()) for begin, end in finder.spans(text)]
+    names = names_in_texts(texts, taxonomy)
     out = np.zeros(len(texts), dtype=np.bool_)
-    if names:
-        plain = compared(pl.Series([name for _, name in names]))
+    if any(names):
+        owner = np.repeat(np.arange(len(names)), list(map(len, names)))
+        plain = pl.Series([name for some in names for name in some], dtype=pl.String)
         distinct = plain.unique(maintain_order=True)
         rare = distinct.gather(np.flatnonzero(people(distinct) < famous))
-        out[np.array([i for i, _ in names])[plain.is_in(rare.implode()).to_numpy()]] = True
+        out[owner[plain.is_in(rare.implode()).to_numpy()]] = True
     return out
+
+
+def names_in_texts(texts: pl.Series, taxonomy: Taxonomy) -> list[list[str]]:
+    """Return the names in each text of people whom the taxonomy does not know, in the form in which texts are compared.
+
+    >>> import polars as pl
+    >>> from querycloak.knowledge.taxonomy import Taxonomy
+    >>> names_in_texts(pl.Series(["Karen  Hartwell boston", "green tea"]), Taxonomy.from_parents([-1], [["thing"]]))
+    [['karen hartwell'], []]
+    """
+    import polars as pl
+
+    finder = _finder(taxonomy)
+    spans = [(text, finder.spans(text)) for text in texts.to_list()]
+    names = iter(compared(pl.Series([text[a:b] for text, some in spans for a, b in some], dtype=pl.String)).to_list())
+    return [[next(names) for _ in some] for _, some in spans]
 
 
 def name_spans(text: str, taxonomy: Taxonomy) -> list[tuple[int, int]]:

@@ -23,9 +23,21 @@ if TYPE_CHECKING:
     from querycloak.logs.query_log import QueryLog
     from querycloak.randomness import Randomness
 
-__all__ = ["DAY", "Draft", "Help", "counted_people", "form_codes", "in_last_days", "joint_codes", "period_of"]
+__all__ = [
+    "DAY",
+    "NO_TIMES",
+    "Draft",
+    "Help",
+    "by_letters",
+    "counted_people",
+    "form_codes",
+    "in_last_days",
+    "joint_codes",
+    "period_of",
+]
 
 DAY: Final = 86_400
+NO_TIMES: Final = "This policy counts days, sessions or times, and the log has no times: leave these rules out."
 
 Bools = npt.NDArray[np.bool_]
 Int64s = npt.NDArray[np.int64]
@@ -51,6 +63,8 @@ class Draft:
     """the n rows as they would be published, but that users are still the people of the log"""
     unit: Int64s | None = None
     """int64[n]: rows of one unit are published under one id; None = rows have no ids"""
+    names: pl.Series | None = None
+    """what each unit is called, by its number in `unit`; ids are drawn by it. None = as its person"""
     ids: str = "person"
     """what a unit is: `person`, `day` or `session` of a person, `none`"""
     dropped: dict[str, int] = field(default_factory=dict)
@@ -101,9 +115,7 @@ class Draft:
     def asked_at(self) -> npt.NDArray[np.int64]:
         """int64[n]: when each row was asked, not rounded."""
         if self.log.time is None:
-            raise UserError(
-                "This policy counts days, sessions or times, and the log has no times: leave these rules out."
-            )
+            raise UserError(NO_TIMES)
         return self.log.time[self.row]
 
     @property
@@ -123,6 +135,15 @@ def counted_people(item: Ints, user: Ints, items: int) -> Int64s:
     width = int(user.max(initial=0)) + 1
     pairs = np.unique(item[known].astype(np.int64) * width + user[known])
     return np.bincount(pairs // width, minlength=items).astype(np.int64)
+
+
+def by_letters(texts: pl.Series, codes: Ints) -> Int64s:
+    """int64[codes]: numbers in the order of the texts behind the codes, the same for any order of rows; -1 stays."""
+    used, inverse = np.unique(codes, return_inverse=True)
+    out = np.full(len(used), NO_CODE, dtype=np.int64)
+    known = used >= 0
+    out[known] = texts.gather(used[known]).rank("dense").to_numpy()
+    return out[inverse]
 
 
 def joint_codes(*columns: Ints) -> Int64s:

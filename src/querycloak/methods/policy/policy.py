@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querycloak._version import __version__
 from querycloak.errors import ParameterError
 from querycloak.methods.policy.draft import Draft, Help
-from querycloak.methods.policy.policy_statement import does_not_cover, drops_identifiers, people_per_text
+from querycloak.methods.policy.policy_statement import Facts, statement_of
 from querycloak.methods.policy.policy_table import table_of_counts, table_of_ids
 from querycloak.methods.policy.policy_text import PolicyRules, parse_policy
 from querycloak.methods.policy.presets_list import policy_text
@@ -25,7 +24,6 @@ from querycloak.methods.policy.rule_columns import Columns, columns_of
 from querycloak.methods.policy.rules import RULES
 from querycloak.progress import QUIET, Progress
 from querycloak.releases.publish import Evidence, publish_counts, publish_log
-from querycloak.releases.statement import PrivacyStatement
 from querycloak.releases.table import count_in, count_out
 from querycloak.settings import Settings, setting
 
@@ -76,25 +74,13 @@ def policy(
     else:
         table, truth = table_of_ids(draft, random)
     rows = {"rows": len(table), "distinct queries": len(np.unique(table.query))}
-    statement = PrivacyStatement(
-        method="policy",
-        settings=settings.to_json(),
-        version=__version__,
-        model="none",
-        parameters={},
-        unit="none",
-        text_users=people_per_text(rules, draft),
-        identifiers_dropped=drops_identifiers(rules),
-        covers=(),
-        does_not_cover=does_not_cover(rules, draft, columns),
+    facts = Facts(draft.ids, draft.cut, columns, columns_of(log), draft.dropped, draft.figures)
+    statement = statement_of(
+        settings,
+        facts,
         randomness=random.describe(),
-        new_ids=True,
         counts_in=count_in(log),
         counts_out=rows if truth is None else count_out(table),
-        dropped=draft.dropped,
-        figures={name: float(n) for name, n in draft.figures.items()},
-        parts=draft.cut,
-        ids=draft.ids,
     )
     if truth is None:
         return publish_counts(table, statement, Evidence(log))

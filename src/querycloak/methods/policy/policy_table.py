@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.keyed_randomness import KeyedRandomness
 from querycloak.logs.query_log import NO_CODE, QueryLog
 from querycloak.methods.policy.rule_as_counts import count_rows
 from querycloak.releases.release import Truth
@@ -32,15 +33,19 @@ class TableOfIds(NamedTuple):
 
 
 def table_of_ids(draft: Draft, random: Randomness) -> TableOfIds:
-    """Put the rows of each unit under a new random id; rows are ordered by id, and within an id as in the draft."""
+    """Put the rows of each unit under a new id; rows are ordered by id, and within an id as in the draft.
+
+    An id is drawn by the name of its unit (`keyed_randomness.py`): the order of rows plays no part.
+    """
     import polars as pl
 
     assert draft.unit is not None
-    _, first, unit = np.unique(draft.unit, return_index=True, return_inverse=True)
+    units, first, unit = np.unique(draft.unit, return_index=True, return_inverse=True)
     originals = draft.log.users.to_list()
     digits = all(name.isascii() and name.isdigit() for name in originals)
-    avoid = frozenset(originals)
-    ids = np.array(random.child("ids").identifiers(len(first), avoid=avoid, digits=digits), dtype=object)
+    names = (draft.log.users if draft.names is None else draft.names).gather(units).to_list()
+    keyed = KeyedRandomness(random.child("ids"))
+    ids = np.array(keyed.identifiers(names, avoid=frozenset(originals), digits=digits), dtype=object)
     by_id = np.argsort(ids.astype(str), kind="stable") if len(ids) else np.zeros(0, np.int64)
     rank = np.empty(len(first), dtype=np.int32)
     rank[by_id] = np.arange(len(first), dtype=np.int32)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from querycloak.logs.query_log import QueryLog
     from querycloak.methods.policy.draft import Draft, Help
 
-__all__ = ["ROLES", "Columns", "choose_columns", "columns_of", "without_columns"]
+__all__ = ["ROLES", "Columns", "choose_columns", "columns_of", "floored", "without_columns"]
 
 ROLES: Final = ("time", "rank", "url", "category")
 """Columns that every log may have; others go by their name in the file."""
@@ -65,10 +65,11 @@ def _rounded(table: QueryLog, name: str, grain: int) -> QueryLog:
         return replace(table, rank=rank.astype(np.int32))
     if table.extra is None or name not in table.extra.columns:
         return table
-    return replace(table, extra=table.extra.with_columns(_floored(table.extra[name], grain)))
+    return replace(table, extra=table.extra.with_columns(floored(table.extra[name], grain)))
 
 
-def _floored(values: pl.Series, grain: int) -> pl.Series:
+def floored(values: pl.Series, grain: int) -> pl.Series:
+    """Round numbers down to multiples of a grain; what is no number is missing."""
     import polars as pl
 
     return ((values.cast(pl.Float64, strict=False) // grain) * grain).cast(pl.Int64, strict=False)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["Entities", "judge_entities"]
+__all__ = ["Entities", "Pieces", "judge_entities", "pieces_of"]
 
 LONGEST_SPAN: Final = 8
 """Words of the longest span: a house number, a street of several words, and what kind of street it is."""
@@ -99,27 +99,51 @@ def judge_entities(draft: Draft, rule: Entities, given: Help) -> Draft:
 
 
 def _split(queries: pl.Series, rule: Entities, taxonomy: Taxonomy) -> _Split:
-    """Split each distinct query into spans and words."""
+    """Split each distinct query into spans and words, each with a code."""
+    found = pieces_of(queries, rule, taxonomy)
+    code: dict[tuple[bool, str], int] = {}
+    entity = [code.setdefault(key, len(code)) for key in zip(found.is_span, found.key, strict=True)]
+    start = Ragged.positions(np.array(found.owner, dtype=np.int64), len(queries)).start
+    of = Ragged(start, np.array(entity, dtype=np.int64))
+    is_span = np.array([span for span, _ in code], dtype=np.bool_)
+    return _Split(of, Ragged(start, np.array(found.shown, dtype=object)), is_span)
+
+
+class Pieces(NamedTuple):
+    """The entities of texts, one after the other; each of these lists has one entry per entity."""
+
+    owner: list[int]
+    """which text, ascending"""
+    is_span: list[bool]
+    """a detector found it; else it is a single word"""
+    key: list[str]
+    """what it is compared by"""
+    shown: list[str]
+    """what it is in the text"""
+
+
+def pieces_of(queries: pl.Series, rule: Entities, taxonomy: Taxonomy) -> Pieces:
+    """Split each text into spans and words."""
     texts = [text.split(" ") for text in compared(queries).to_list()]
     marks = _spans(texts, _found(queries, rule, taxonomy), rule, taxonomy)
-    code: dict[tuple[bool, str], int] = {}
-    owner, entity, shown = [], [], []
+    out = Pieces([], [], [], [])
     for q, words in enumerate(texts):
         at = 0
         for begin, end in [*marks.get(q, ()), (len(words), len(words))]:
             for word in words[at:begin]:
-                owner.append(q)
-                entity.append(code.setdefault((False, word), len(code)))
-                shown.append(word)
+                _add(out, q, word, word, is_span=False)
             if begin < end:
-                owner.append(q)
                 span = " ".join(words[begin:end])
-                entity.append(code.setdefault((True, standard_form(span)), len(code)))
-                shown.append(span)
+                _add(out, q, standard_form(span), span, is_span=True)
             at = end
-    start = Ragged.positions(np.array(owner, dtype=np.int64), len(texts)).start
-    of = Ragged(start, np.array(entity, dtype=np.int64))
-    return _Split(of, Ragged(start, np.array(shown, dtype=object)), np.array([s for s, _ in code], dtype=np.bool_))
+    return out
+
+
+def _add(out: Pieces, owner: int, key: str, shown: str, *, is_span: bool) -> None:
+    out.owner.append(owner)
+    out.is_span.append(is_span)
+    out.key.append(key)
+    out.shown.append(shown)
 
 
 def standard_form(span: str) -> str:

@@ -16,7 +16,7 @@ from querycloak.texts.compared import compared
 from querycloak.texts.phrases import PHRASE, QUERY, shared_texts
 from querycloak.texts.text_settings import TextRule
 
-__all__ = ["PhraseUsers", "keep_shared_phrases"]
+__all__ = ["PhraseUsers", "keep_shared_phrases", "reason_of"]
 
 _NONE: Final = np.zeros(0, dtype=np.int32)
 _NO_CONCEPTS: Final = ConceptLog(np.zeros(0, dtype=np.int64), _NONE, _NONE, _NONE)
@@ -55,7 +55,7 @@ def keep_shared_phrases(draft: Draft, rule: PhraseUsers, given: Help) -> Draft:
     )
     whole = _every_word(draft, rule.people) if rule.every == "word" else shared.kind == QUERY
     phrase = (shared.kind == PHRASE) | (shared.kind == QUERY)
-    kept = draft.keep((whole | phrase if rule.rare == "cut" else whole)[table.query], _reason(rule))
+    kept = draft.keep((whole | phrase if rule.rare == "cut" else whole)[table.query], reason_of(rule))
     text = np.maximum(shared.text, 0)
     words = shared.words.gather(text) if len(shared.words) else table.queries
     plain = compared(table.queries)
@@ -66,7 +66,9 @@ def keep_shared_phrases(draft: Draft, rule: PhraseUsers, given: Help) -> Draft:
     return shown.count("phrase_users: rows cut to a phrase", cut)
 
 
-def _reason(rule: PhraseUsers) -> str:
+def reason_of(rule: PhraseUsers) -> str:
+    """Return why other queries are left out."""
+    """Return why other queries are left out."""
     if rule.rare == "cut":
         return f"phrase_users: no phrase asked by {rule.people} people"
     what = "a word of it" if rule.every == "word" else "the query"
