@@ -28,7 +28,12 @@ class SparkMethod(Protocol):
         ...
 
 
-METHODS: Final[dict[str, str]] = {}
+METHODS: Final[dict[str, str]] = {
+    "fixed-depth": "streams.batch",
+    "flat": "streams.batch",
+    "nearest": "streams.batch",
+    "self-adjusting": "streams.batch",
+}
 """name → module in `querycloak.spark`, whose function has the name with underscores"""
 
 
