@@ -59,7 +59,8 @@ class Knowledge:
         return mapper_of(self.taxonomy, self.mapping)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"name": self.name, "sent": self.sent, "mapping": self.mapping, "is_usual": self.is_usual}  # nothing that was loaded
+        kept = ("name", "sent", "mapping", "is_usual")  # nothing that was loaded
+        return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

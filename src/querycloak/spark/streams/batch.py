@@ -7,6 +7,7 @@ that runs again makes the same rows again. Equal in distribution to one machine,
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -137,12 +138,13 @@ def _run(plan: Plan, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> It
     import polars as pl
 
     branch: Branch | None = None
-    open_top, kept, size = "", [], 0
+    kept: list[pa.RecordBatch] = []
+    open_top, size = "", 0
 
     def enter() -> Iterator[pa.RecordBatch]:
         nonlocal kept, size
         if branch is not None and kept:
-            table = pl.from_arrow(pa.Table.from_batches(kept))
+            table = pl.DataFrame(pa.Table.from_batches(kept))
             kept, size = [], 0
             yield from _batches(branch.push(table).with_columns(figures=pl.lit(None, dtype=pl.String)), schema)
 
@@ -157,7 +159,7 @@ def _run(plan: Plan, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> It
         tops = batch.column("top").dictionary_encode()
         codes = tops.indices.to_numpy(zero_copy_only=False)
         cuts = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
-        for begin, end in zip(cuts, cuts[1:], strict=False):
+        for begin, end in pairwise(cuts):
             if begin == end:
                 continue
             top = tops.dictionary[int(codes[begin])].as_py()

@@ -97,7 +97,7 @@ class Branch:
 
     @property
     def waiting(self) -> pl.DataFrame:
-        """The rows that wait, in the order of their running numbers: `number`, `asker` (a code), `kind`, the columns."""
+        """The rows that wait, by their running numbers: `number`, `asker` (a code), `kind`, and the columns."""
         return self._rows.filter(~self._gone)
 
     def set_waiting(self, rows: pl.DataFrame) -> None:
@@ -128,7 +128,7 @@ class Branch:
         query, kind = self._texts(rows["query"], user, np.where(classified, code, -1).astype(np.int32), paths)
         enters = np.flatnonzero(kind != NOTHING)
         self.tally.nothing_left += len(kind) - len(enters)
-        node = self.engine.tree.nodes(paths)[code] if len(paths) else code
+        node = self.engine.tree.nodes(paths)[code] if paths else code
         first = self.engine.entered
         fresh = rows.select(
             pl.Series("number", np.zeros(len(rows), dtype=np.int64)),
@@ -231,7 +231,9 @@ class Branch:
             pl.Series("candidates", out.candidates.astype(np.int32)),
             leaving["kind"],
         ]
-        return pl.DataFrame([pl.Series("user", self._published(out.user, time), dtype=pl.String), *published, *for_gate])
+        return pl.DataFrame(
+            [pl.Series("user", self._published(out.user, time), dtype=pl.String), *published, *for_gate]
+        )
 
     def _published(self, user: Int64s, time: Int64s | None) -> list[str]:
         """Return the id of each new user: keyed ids, of the run or of the day of the published time."""

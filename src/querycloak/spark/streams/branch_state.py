@@ -1,4 +1,4 @@
-"""A branch as bytes, for the state store of Spark: the container of a checkpoint of one machine, checked in the same way.
+"""A branch as bytes, for the state store of Spark: the container of a checkpoint of one machine, checked as there.
 
     engine.*     `methods/stream/engine_state.py`, with how many random words were drawn
     users.*      the original ids of users, in the order of their codes
@@ -157,4 +157,8 @@ def _number(name: str, values: np.ndarray[Any, Any]) -> pl.Series:
 
     if name == "time":  # a missing time is a number here, as in all of the stream
         return pl.Series(name, values)
-    return pl.select(pl.when(pl.Series(values != NO_NUMBER)).then(pl.Series(values)).cast(pl.Int32)).to_series().alias(name)
+    return (
+        pl.select(pl.when(pl.Series(values != NO_NUMBER)).then(pl.Series(values)).cast(pl.Int32))
+        .to_series()
+        .alias(name)
+    )

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from pyspark.sql.streaming import StatefulProcessor
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from querycloak.logs.query_log import MISSING_TIME
 from querycloak.spark.streams.branch import Branch
@@ -67,7 +67,9 @@ class BranchProcessor(StatefulProcessor):
         told = msgspec.json.encode([name, figures_of(branch)]).decode()
         numbers = [name for name in ("time", "rank") if name in left.columns]  # in pandas no whole number is missing
         table = left.select("user", *self._columns).with_columns(figures=pl.lit(None, dtype=pl.String))
-        figures = pl.DataFrame({"figures": [told], **{name: [NO_NUMBER[name]] for name in numbers}})
+        figures = pl.DataFrame(
+            [pl.Series("figures", [told]), *(pl.Series(name, [NO_NUMBER[name]]) for name in numbers)]
+        )
         figures = figures.cast({name: left.schema[name] for name in numbers})
         yield pl.concat([table, figures], how="diagonal").to_arrow().to_pandas()
 

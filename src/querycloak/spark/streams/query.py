@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.releases.statement import PrivacyStatement
@@ -47,10 +48,11 @@ PROVIDER: Final = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 BATCHES: Final = (
     "a record is published with its micro-batch: which one tells about when it left",
-    "ids of different categories are not compared with each other or with the log: with n users two ids are the same "
-    "with a probability of about n^2 / 2^65",
+    "ids are compared within a category alone: of n users two have the same id with a probability of about n^2 / 2^65",
 )
-NEEDS: Final = "Structured Streaming with state in Python needs protobuf and pandas: pip install 'protobuf>=6' 'pandas<3'"
+NEEDS: Final = (
+    "Structured Streaming with state in Python needs protobuf and pandas: pip install 'protobuf>=6' 'pandas<3'"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,8 +180,7 @@ def _statement(plan: Plan, seed: int | None, figures: Figures) -> PrivacyStateme
 def _check_modules() -> None:
     """Refuse before the query starts what would end it in a task."""
     try:
-        import google.protobuf
-        import pandas
+        for name in ("google.protobuf", "pandas"):
+            import_module(name)
     except ImportError:
         raise InputError(NEEDS) from None
-    del google, pandas

@@ -8,6 +8,7 @@ a text to m people would then depend on its asker.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,7 +54,9 @@ def _ties(key: bytes, columns: list[str]) -> Column:
     def hashes(*values: pa.Array) -> pa.Array:
         texts = [pc.fill_null(value.cast(pa.large_string()), "") for value in values]
         lengths = [pc.binary_length(text).cast(pa.large_string()) for text in texts]
-        whole = pc.binary_join_element_wise(*lengths, *texts, pa.scalar(":", pa.large_string()))  # which text ends where is said before them
+        whole = pc.binary_join_element_wise(
+            *lengths, *texts, pa.scalar(":", pa.large_string())
+        )  # which text ends where is said before them
         _, offsets, data = whole.combine_chunks().buffers() if isinstance(whole, pa.ChunkedArray) else whole.buffers()
         ends = np.frombuffer(offsets, dtype=np.int64)[whole.offset : whole.offset + len(whole) + 1]
         words = text_hashes(key, np.frombuffer(data or b"", dtype=np.uint8), ends)
@@ -85,7 +88,7 @@ def _concepts(knowledge: Knowledge) -> Column:
         found = knowledge.mapper.map_queries(pl.Series(coded.dictionary.cast(pa.large_string())), workers=1)
         start = found.start.tolist()
         every = found.concept.tolist()
-        first = [first_concept(every[a:b]) for a, b in zip(start, start[1:], strict=False)]
+        first = [first_concept(every[a:b]) for a, b in pairwise(start)]
         return pc.fill_null(pa.array(first, type=pa.int32()).take(coded.indices), NO_CODE)
 
     concept: Column = F.arrow_udf(concepts, T.IntegerType())("query")  # type: ignore[attr-defined]

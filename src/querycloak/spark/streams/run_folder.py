@@ -12,7 +12,7 @@ after a crash then draws the same again, so that nobody who read the sink before
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
@@ -33,8 +33,8 @@ class Folder:
     """A folder on a file system of Hadoop."""
 
     def __init__(self, session: SparkSession, path: str) -> None:
-        self._jvm: Any = session._jvm  # noqa: SLF001 - the only way to the file system that Spark uses
-        self.path = self._jvm.org.apache.hadoop.fs.Path(path)
+        self._jvm: Any = cast("Any", session._jvm)  # noqa: SLF001 - the only way to the file system that Spark uses
+        self.path: Any = self._jvm.org.apache.hadoop.fs.Path(path)
         self.system = self.path.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())  # noqa: SLF001
 
     def __repr__(self) -> str:
@@ -115,7 +115,9 @@ class RunFolder:
             raise InputError.at("the checkpoint", "its run.json cannot be read") from None
         other = sorted(name for name in run.keys() | found.keys() if run.get(name) != found.get(name))
         if other:
-            raise InputError.at("the checkpoint", f"it is of a run with another {', '.join(other)}; name another folder")
+            raise InputError.at(
+                "the checkpoint", f"it is of a run with another {', '.join(other)}; name another folder"
+            )
 
     def figures(self, batch: int) -> dict[str, BranchFigures]:
         """Return what was counted after a micro-batch; nothing before the first."""

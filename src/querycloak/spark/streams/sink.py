@@ -42,7 +42,7 @@ class BatchFolders:
         state: Callable[[Figures], PrivacyStatement],
         file_format: str,
     ) -> None:
-        """`published` makes the rows that are written, of those of a batch; `state` the statement."""
+        """Take what makes the rows that are written, of those of a batch, and the statement."""
         self.directory, self.checkpoint = directory.rstrip("/"), checkpoint
         self._published, self._state, self._format = published, state, file_format
 
@@ -77,7 +77,9 @@ class BatchFolders:
     def _check_same(before: DataFrame, now: DataFrame) -> None:
         """Check that a batch that ran again made what it had published."""
         columns = sorted(now.columns)
-        found = [_bag(frame.select(columns).groupBy(columns).agg(F.count("*").alias("times"))) for frame in (before, now)]
+        found = [
+            _bag(frame.select(columns).groupBy(columns).agg(F.count("*").alias("times"))) for frame in (before, now)
+        ]
         if found[0] != found[1]:
             raise GateError("a micro-batch was published, and running it again makes other rows; nothing of it is.")
 
