@@ -1,4 +1,4 @@
-"""Checkpoints: the state of a run on disk, whole or not at all, in the form of `live.container`.
+"""Checkpoints: the state of a run on disk, whole or not at all, in the form of `arrays.container`.
 
 A state is data, never code: it is read as arrays and JSON, and every value is checked before a kernel sees it. How the
 input is laid out is not taken from the state but found again in the first lines of the input. These are kept in the
@@ -31,7 +31,7 @@ import numpy as np
 from querycloak._version import __version__
 from querycloak.arrays.checks import Arrays, BadStateError, Count, read_plain, take
 from querycloak.errors import InputError, OutputError
-from querycloak.live.container import OlderStateError, read_container, write_container
+from querycloak.arrays.container import OlderStateError, read_container, write_container
 from querycloak.live.journal import JOURNAL, Journal, read_events
 from querycloak.randomness import KEY_BYTES
 

@@ -5,5 +5,6 @@
 """
 
 from querycloak.spark.anonymize import anonymize
+from querycloak.spark.streams.query import SparkStream, stream
 
-__all__ = ["anonymize"]
+__all__ = ["SparkStream", "anonymize", "stream"]

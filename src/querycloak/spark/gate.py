@@ -13,6 +13,7 @@ from querycloak.releases import checks
 from querycloak.spark.gate_classes import check_classes
 from querycloak.spark.gate_ids import check_ids, check_kind
 from querycloak.spark.gate_private import check_public
+from querycloak.spark.gate_stream import check_stream
 from querycloak.spark.spark_release import SparkRelease
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
     if "user" in draft.frame.columns:
         check_ids(draft, log)
     check_classes(draft)
+    check_stream(draft)
     private = "epsilon" in draft.statement.parameters
     account = draft.budget.lines if private and draft.budget is not None else ()
     draft = replace(draft, statement=replace(draft.statement, account=account))  # what was spent, whatever is said

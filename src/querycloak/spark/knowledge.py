@@ -34,6 +34,8 @@ class Knowledge:
     sent: Broadcast[Taxonomy] | None
     mapping: str
     """how queries are read (`mapping.modes`)"""
+    is_usual: bool = False
+    """nobody has asked for this taxonomy: a stream takes that of the usual categories"""
 
     @classmethod
     def of(
@@ -43,7 +45,7 @@ class Knowledge:
         mapping = check_mapping(mapping)
         source = "wordnet" if taxonomy is None else taxonomy
         if isinstance(source, (str, PathLike)) and named_taxonomy(fspath(source)) is not None:
-            return cls(fspath(source), None, mapping)
+            return cls(fspath(source), None, mapping, taxonomy is None)
         return cls("", session.sparkContext.broadcast(load_taxonomy(source)), mapping)
 
     @cached_property
@@ -57,7 +59,8 @@ class Knowledge:
         return mapper_of(self.taxonomy, self.mapping)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"name": self.name, "sent": self.sent, "mapping": self.mapping}  # nothing that was loaded
+        kept = ("name", "sent", "mapping", "is_usual")  # nothing that was loaded
+        return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

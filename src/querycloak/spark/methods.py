@@ -29,7 +29,11 @@ class SparkMethod(Protocol):
 
 
 METHODS: Final[dict[str, str]] = {
+    "fixed-depth": "streams.batch",
+    "flat": "streams.batch",
+    "nearest": "streams.batch",
     "policy": "policy.policy",
+    "self-adjusting": "streams.batch",
 }
 """name → module in `querycloak.spark`, whose function has the name with underscores"""
 

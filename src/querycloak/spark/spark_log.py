@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column
 
-__all__ = ["FURTHER", "SOURCE", "SparkLog"]
+__all__ = ["FURTHER", "NO_QUERY", "NO_USER", "SOURCE", "SparkLog", "rows_by_role"]
 
 SOURCE: Final = "the DataFrame"
 """what messages call a table in memory"""
@@ -76,12 +76,7 @@ class SparkLog:
         One job counts rows without a user or a query: with `on_error="stop"` they are refused, with "skip" left out
         and counted. Everything else that can be refused is refused before any job.
         """
-        assigned = assign(frame.columns, dict(columns) if columns else None, source, surely_names=True)
-        roles = {column.role: column.name for column in assigned if column.role is not None}
-        chosen = [_column(role, frame, name, source).alias(role) for role, name in roles.items()]
-        others = [column.name for column in assigned if column.role is None]
-        further = {name: f"{FURTHER}{i}" for i, name in enumerate(others)}
-        found = frame.select(*chosen, *(_named(name).alias(called) for name, called in further.items()))
+        found, roles, further = rows_by_role(frame, columns, source)
         no_user = F.col("user").isNull() | (F.col("user") == "")
         no_query = ~no_user & (F.col("query").isNull() | (F.trim("query") == "") | F.col("query").contains("\0"))
         total, users, queries = found.select(F.count("*"), F.count_if(no_user), F.count_if(no_query)).first() or (
@@ -97,8 +92,7 @@ class SparkLog:
             what = f"{users:,} rows have no user, {queries:,} have a user and no query"
             raise InputError.at(source, f'{what}; leave them out with on_error="skip" (--on-error skip)')
         good = found.where(~(no_user | no_query)) if bad else found
-        names = {str(role): name for role, name in roles.items()}
-        return cls(good.select(list(roles)), names, {NO_USER: users, NO_QUERY: queries}, good, further)
+        return cls(good.select(list(roles)), roles, {NO_USER: users, NO_QUERY: queries}, good, further)
 
     def with_further(self, names: Sequence[str]) -> SparkLog:
         """Return the log with some more columns, called as `further` says; without names, the log itself."""
@@ -150,6 +144,22 @@ class SparkLog:
     def users(self) -> DataFrame:
         """The distinct users: `user`."""
         return self.frame.select("user").distinct()
+
+
+def rows_by_role(
+    frame: DataFrame, columns: Mapping[str, str] | None, source: str = SOURCE
+) -> tuple[DataFrame, dict[str, str], dict[str, str]]:
+    """Return the columns of a log by their roles, as `SparkLog.frame` has them; no job runs.
+
+    Next to them role → name, and name → what it is called in the table for the columns without a role. Rows without a
+    user or a query are still among them.
+    """
+    assigned = assign(frame.columns, dict(columns) if columns else None, source, surely_names=True)
+    roles = {str(column.role): column.name for column in assigned if column.role is not None}
+    chosen = [_column(role, frame, name, source).alias(role) for role, name in roles.items()]
+    others = [column.name for column in assigned if column.role is None]
+    further = {name: f"{FURTHER}{i}" for i, name in enumerate(others)}
+    return frame.select(*chosen, *(_named(name).alias(called) for name, called in further.items())), roles, further
 
 
 def _column(role: str, frame: DataFrame, name: str, source: str) -> Column:

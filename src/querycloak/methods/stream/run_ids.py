@@ -20,7 +20,7 @@ from querycloak.methods.stream.keyed_ids import DIGITS, HEX, LEAST, ROOM
 if TYPE_CHECKING:
     from querycloak.arrays.vocabulary import ByteCodes
 
-__all__ = ["run_id_width", "run_ids"]
+__all__ = ["run_id_width", "run_ids", "text_hashes"]
 
 
 def run_id_width(*, digits: bool) -> int:
@@ -37,3 +37,10 @@ def run_ids(key: bytes, users: ByteCodes, first: int, *, digits: bool) -> npt.ND
     texts = np.empty((len(out), run_id_width(digits=digits)), dtype=np.uint8)
     write_digits(out, 10 if digits else 16, texts)
     return texts
+
+
+def text_hashes(key: bytes, texts: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    """uint64[n]: keyed hashes of texts after each other; text i is from ends[i] to ends[i + 1], and ends[0] is 0."""
+    out = np.empty(len(ends) - 1, dtype=np.uint64)
+    siphash_texts(np.frombuffer(key, dtype="<u8").astype(np.uint64), texts, ends, 0, out)
+    return out

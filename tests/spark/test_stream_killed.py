@@ -1,0 +1,95 @@
+"""A streaming query that is killed: nothing is lost, nothing is twice. QUERYCLOAK_KILLS says how often it is killed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("google.protobuf", reason="protobuf is not installed")
+
+from querycloak.keyed_randomness import KeyedRandomness
+from querycloak.methods.stream import engine_state
+from querycloak.methods.stream.stream_statement import SelfAdjustingSettings
+from querycloak.randomness import Randomness
+from querycloak.spark.streams.branch_state import branch_of_bytes
+from querycloak.spark.streams.plan import Plan
+
+pytestmark = pytest.mark.slow
+
+KILLS = int(os.environ.get("QUERYCLOAK_KILLS", "2"))
+LONGEST = float(os.environ.get("QUERYCLOAK_KILL_AFTER", "6"))
+"""seconds after its begin, at most, when a query is killed"""
+FILE_ROWS = 60
+CHILD = Path(__file__).with_name("stream_child.py")
+
+
+def write_file(folder: Path, number: int) -> list[tuple[str, str, int]]:
+    rng = random.Random(number)
+    users, queries, tops, below = (rng.choices(range(n), k=FILE_ROWS) for n in (25, 40, 2, 3))
+    rows = [
+        (f"u{users[i]}", f"q{queries[i]}", number * FILE_ROWS + i, f"C{tops[i]}/{below[i]}") for i in range(FILE_ROWS)
+    ]
+    lines = ["user,query,time,category", *(",".join(map(str, row)) for row in rows)]
+    part = folder / f".{number}"
+    part.write_text("\n".join(lines) + "\n")
+    part.rename(folder / "in" / f"{number:05}.csv")
+    return [(user, query, at) for user, query, at, _ in rows]
+
+
+def start(folder: Path) -> subprocess.Popen[str]:
+    root = Path(__file__).parents[2]
+    path = os.pathsep.join([str(root / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, str(CHILD), str(folder)]
+    return subprocess.Popen(
+        command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def test_a_killed_query_loses_nothing_and_publishes_nothing_twice(tmp_path, spark):
+    (tmp_path / "in").mkdir()
+    rng, came, kills, files, moments = random.Random(7), [], 0, 0, []
+    while kills < KILLS:
+        for _ in range(2):
+            came += write_file(tmp_path, files)
+            files += 1
+        with start(tmp_path) as child:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "running\n"
+            time.sleep(rng.uniform(0, LONGEST))
+            moments.append((len(list((tmp_path / "state" / "commits").glob("[0-9]*"))), child.poll()))
+            if child.poll() is None:
+                kills += 1
+            os.killpg(child.pid, signal.SIGKILL)
+    came += write_file(tmp_path, files)
+    with start(tmp_path) as child:
+        assert child.wait() == 0
+    print(f"{kills} kills; batches committed at each: {[committed for committed, _ in moments]}")
+
+    out = [tuple(row) for row in spark.read.parquet(str(tmp_path / "out")).select("user", "query", "time").collect()]
+    plan = Plan(
+        "self-adjusting",
+        SelfAdjustingSettings(k=3, as_in_paper=True, ids="original"),
+        ("user", "query", "time", "category"),
+        KeyedRandomness(Randomness(0)),
+        None,
+    )
+    waiting, holders = [], []
+    states = spark.read.format("statestore").option("stateVarName", "branch").load(str(tmp_path / "state"))
+    for row in states.select("key.top", "value.bytes").collect():
+        branch = branch_of_bytes(plan, row[0], bytes(row[1]))
+        waiting += [tuple(r) for r in branch.waiting.select("query", "time").rows()]
+        holders += [branch.users.text(int(c)).decode() for c in engine_state.to_state(branch.engine)[0]["holder"]]
+    assert len(set(out)) == len(out)
+    assert Counter(q for _, q, _ in came) == Counter(q for _, q, _ in out) + Counter(q for q, _ in waiting)
+    assert sorted(at for *_, at in came) == sorted([at for *_, at in out] + [at for _, at in waiting])
+    assert Counter(user for user, *_ in came) == Counter(user for user, *_ in out) + Counter(holders)
+    asker = {at: user for user, _, at in came}
+    assert all(asker[at] != user for user, _, at in out)
+    print(f"in {len(came)} = out {len(out)} + waiting {len(waiting)}")
