@@ -23,6 +23,7 @@ from querycloak.cli import (
     methods,
     policy,
     reproduce,
+    spark,
     stream,
     studio,
     survey,
@@ -95,4 +96,5 @@ _add("generate", generate.generate, GenerateCommand)
 _add("methods", methods.methods)
 app.add_typer(policy.app, name="policy")
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(spark.app, name="spark")
 app.add_typer(keys.app, name="keys")

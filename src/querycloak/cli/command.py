@@ -39,7 +39,7 @@ CHECK_EXIT_CODES: Final = EXIT_CODES.replace("0 done, 1 a check failed", "0 rele
 )
 USED: Final = "querycloak.config"
 """Where a command keeps what came from a config file, in `context.meta`."""
-PUBLISH: Final = frozenset({"anonymize", "stream"})
+PUBLISH: Final = frozenset({"anonymize", "spark anonymize", "stream"})
 """Commands that write a release."""
 
 

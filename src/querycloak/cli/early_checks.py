@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from querycloak.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from querycloak.catalog import Check
     from querycloak.catalog.entries import Method
@@ -28,6 +28,8 @@ __all__ = [
     "check_release_there",
     "check_tasks_possible",
     "check_truth_given",
+    "columns_to_keep",
+    "refuse_missing_columns",
     "refuse_standard_output",
     "release_statement",
     "split_names",
@@ -54,29 +56,39 @@ def check_header(log: Path, options: ReadOptions, settings: Any = None, *, learn
 
     Only the first lines of a file are looked at. Of a pipe nothing is: it can be read once.
     """
-    keep = str(getattr(settings, "keep", "none") or "none").split(",")
-    wanted = {"time": "time" in keep, "url": "clicks" in keep or learn}
-    if not any(wanted.values()):
+    wanted = columns_to_keep(settings)
+    if not any(wanted.values()) and not learn:
         return
     from querycloak.logs.source import peek_roles
 
     roles = peek_roles(log, options)
     if roles is None:
         return
+    refuse_missing_columns(log, wanted, roles)
+    if learn:
+        from querycloak.evaluation.learning import check_learning
+
+        check_learning(clicks="url" in roles)
+
+
+def columns_to_keep(settings: Any) -> dict[str, bool]:
+    """Return role → whether the settings ask to keep its column."""
+    keep = str(getattr(settings, "keep", "none") or "none").split(",")
+    return {"time": "time" in keep, "url": "clicks" in keep}
+
+
+def refuse_missing_columns(log: object, wanted: Mapping[str, bool], roles: Collection[str]) -> None:
+    """Refuse to keep columns that a log does not have."""
     if wanted["time"] and "time" not in roles:
         raise UserError(
             f"{log} has no column of times, so --keep time has nothing to keep: leave it out, or name the "
             "column with --columns time=…."
         )
-    if "clicks" in keep and "url" not in roles:
+    if wanted["url"] and "url" not in roles:
         raise UserError(
             f"{log} has no column of clicked URLs, so --keep clicks has nothing to keep: leave it out, or "
             "name the column with --columns url=…."
         )
-    if learn:
-        from querycloak.evaluation.learning import check_learning
-
-        check_learning(clicks="url" in roles)
 
 
 def check_knowledge(
@@ -108,18 +120,22 @@ def check_knowledge(
 def release_statement(release: Path) -> StatementFile:
     """Read the statement of a release; a release or a statement that is missing is refused."""
     from querycloak.logs.source import guarded
+    from querycloak.releases.folder import open_release
     from querycloak.releases.statement_file import read_statement_file
 
-    with guarded(release), release.open("rb"):  # a missing table is told before its missing statement
+    with guarded(release):
+        open_release(release)  # a missing table is told before its missing statement
         return read_statement_file(release)
 
 
 def check_release_there(release: Path) -> None:
     """Refuse a release or a statement that is missing; whether they are in order is what `verify` finds out."""
     from querycloak.logs.source import guarded
+    from querycloak.releases.folder import open_release
     from querycloak.releases.statement_file import statement_content
 
-    with guarded(release), release.open("rb"):
+    with guarded(release):
+        open_release(release)
         statement_content(release)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from querycloak.progress import Progress
     from querycloak.settings import Settings
 
-__all__ = ["ENOUGH", "check_people", "check_truth"]
+__all__ = ["ENOUGH", "check_people", "check_people_count", "check_truth"]
 
 ENOUGH: Final = 10_000
 """People times epsilon from which on an invented log is of use: 1,000 people need an epsilon of 10."""
@@ -24,14 +24,19 @@ ENOUGH: Final = 10_000
 
 def check_people(method: Method, given: dict[str, Any], log: QueryLog, progress: Progress) -> None:
     """Refuse a log of one person; warn of a delta with which a method may publish somebody's log and keep its word."""
-    from dataclasses import fields
-
     import numpy as np
+
+    longest = int(np.bincount(log.user).max()) if len(log) else 0
+    check_people_count(method, given, len(np.unique(log.user)), longest, progress)
+
+
+def check_people_count(method: Method, given: dict[str, Any], people: int, longest: int, progress: Progress) -> None:
+    """Do the same for a log of so many people, the longest of whose logs has so many rows."""
+    from dataclasses import fields
 
     defaults = {field.name: field.default for field in fields(method.settings)}
     if "epsilon" not in defaults:
         return
-    people = len(np.unique(log.user))
     if people == 1:
         raise UserError(
             f"The log has one user, and {method.name} hides each user among others: there is nothing to publish. "
@@ -44,21 +49,19 @@ def check_people(method: Method, given: dict[str, Any], log: QueryLog, progress:
             f"delta is {delta:g}, more than 1 / {people:,} people: to publish one random person's log would keep that "
             f"promise. Choose a delta far below {1 / people:.1g}."
         )
-    _note_long_bound(given, log, progress)
+    _note_long_bound(given, longest, progress)
 
 
-def _note_long_bound(given: dict[str, Any], log: QueryLog, progress: Progress) -> None:
+def _note_long_bound(given: dict[str, Any], longest: int, progress: Progress) -> None:
     """Say that nobody has as many queries as each may contribute.
 
     It is not refused: then a release would tell that somebody has as many. The note does not say how many the longest
     log has, since a bound that is read from the log is one more output of it, without noise.
     """
-    import numpy as np
-
     whole = given.get("items", "queries") == "queries" and not given.get("clicks")
     names = ("per_user_queries", "per_user") if whole else ()  # of phrases a user has more than rows
     name = next((name for name in names if given.get(name) is not None), "")
-    if len(log) and name and int(np.bincount(log.user).max()) < given[name]:
+    if longest and name and longest < given[name]:
         progress.note(
             f"--{name.replace('_', '-')} is {given[name]:,}, and nobody in the log has as many queries: that costs "
             "noise and buys nothing. Choose it by what is known without this log; read from it, it would tell of "

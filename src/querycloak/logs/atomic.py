@@ -23,14 +23,17 @@ from querycloak.errors import OutputError
 from querycloak.logs.locks import hidden_name, locked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = [
     "check_output",
     "is_pipe",
     "is_standard_output",
     "open_pipe",
+    "publish_folder",
     "remove_temporary_files",
+    "temporary_folder",
+    "until_the_end",
     "write_text",
     "writing",
 ]
@@ -46,6 +49,8 @@ _changing: Final = threading.RLock()
 _temporary_files: Final[set[Path]] = set()
 _finished_files: Final[list[Path]] = []
 """What this process has written completely."""
+_helpers: Final[list[Callable[[], object]]] = []
+"""What ends other processes that write for this one."""
 
 
 def is_standard_output(path: str | Path | None) -> bool:
@@ -125,10 +130,60 @@ def write_text(path: str | Path, text: str, mode: int = PUBLIC) -> None:
 def remove_temporary_files() -> list[Path]:
     """Remove what is unfinished in a process that is about to exit, and return what it has written completely."""
     _changing.acquire()  # for good: nothing else is begun or renamed
+    for end in _helpers:
+        with suppress(Exception):
+            end()
     for path in list(_temporary_files):
-        with suppress(OSError):
-            path.unlink(missing_ok=True)
+        _remove(path)
     return list(_finished_files)
+
+
+@contextmanager
+def until_the_end(end: Callable[[], object]) -> Iterator[None]:
+    """Call a function before this process is ended in the middle: it ends what writes temporary files for us."""
+    _helpers.append(end)
+    try:
+        yield
+    finally:
+        _helpers.remove(end)
+
+
+@contextmanager
+def temporary_folder(target: Path, mode: int = 0o777) -> Iterator[Path]:
+    """Make an empty folder next to a folder that is to be written, under a name of its own; it is removed at the end.
+
+    The caller holds the lock of the target, and renames what it wants to keep.
+    """
+    path = _temporary_path(target)
+    try:
+        with _changing:
+            _temporary_files.add(path)
+            _remove(path)  # of a process that was killed
+            path.mkdir(mode=mode)
+        yield path
+    finally:
+        _remove(path)
+        _temporary_files.discard(path)
+
+
+def publish_folder(made: Path, target: Path) -> None:
+    """Give a folder its name, in the place of one that is there: Ctrl-C comes before or after."""
+    old = _temporary_path(target.with_name(target.name + ".old"))
+    with _uninterrupted():
+        _remove(old)
+        if target.exists():
+            target.rename(old)
+        made.rename(target)
+        _finished_files.append(target)
+    _remove(old)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _temporary_path(target: Path) -> Path:

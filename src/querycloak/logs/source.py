@@ -26,10 +26,12 @@ from querycloak.logs.sanity import check_columns
 from querycloak.progress import QUIET, Progress
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from querycloak.logs.form import LogForm
     from querycloak.logs.query_log import QueryLog
 
-__all__ = ["STDIN", "guarded", "read_log", "read_with_form"]
+__all__ = ["STDIN", "guarded", "read_log", "read_parts", "read_with_form"]
 
 BLOCK: Final = 1 << 22
 """Bytes read at once: what is found in them fits into the caches of a processor."""
@@ -62,6 +64,37 @@ def read_with_form(path: str | Path, form: LogForm) -> QueryLog:
     with guarded(Path(path)):
         log = read_as_form(Path(path), form)
         return _read(Path(path), ReadOptions(format=form.format), form, QUIET) if log is None else log
+
+
+def read_parts(folder: Path, parts: Sequence[Path], form: LogForm) -> QueryLog:
+    """Read files of one form as one log, one after the other; each table of text has its own header."""
+    with guarded(folder):
+        if form.format == "parquet":
+            return read_parquet(parts, ReadOptions(format="parquet"), form, source=folder)
+        layout = known_layout(replace(form, header=False), b"", folder)
+        if form.header and not layout.is_json and parts:
+            layout = replace(layout, head=_header_line(parts[0]))  # known wherever a part begins
+        problems = layout.problems(folder, stop=True)
+        reader = RecordReader(layout, problems, collect=True)
+        builder = LogBuilder(reader, form.time_format if form.format == "excite" else None)
+        last = b"\n"
+        for part in parts:
+            with open_source(part) as source:
+                while data := source.stream.read(BLOCK):
+                    builder.add(reader.read(data))
+                    last = data
+            if not _ends_line(last, form):
+                builder.add(reader.read(form.line_end.encode()))
+        builder.add(reader.read(b"", final=True))
+        found = reader.form()
+        return builder.finish(replace(found, time_format=builder.time_format or found.time_format))
+
+
+def _header_line(part: Path) -> bytes:
+    """Return the header that each part begins with."""
+    with open_source(part) as source:
+        first = _first_lines(_Watched(source.stream, QUIET))
+    return first[: first.find(b"\n") + 1]
 
 
 def peek_roles(path: str | Path, options: ReadOptions) -> frozenset[str] | None:

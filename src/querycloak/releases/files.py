@@ -17,8 +17,9 @@ from querycloak.errors import GateError, InputError
 from querycloak.logs.atomic import is_pipe, writing
 from querycloak.logs.output_form import form_for_name
 from querycloak.logs.sink import JSON, TSV, fit_form, plain_texts, write_to
-from querycloak.logs.source import guarded, read_with_form
+from querycloak.logs.source import guarded, read_parts, read_with_form
 from querycloak.releases.class_table import class_table, is_by_class, members
+from querycloak.releases.folder import digest_of_table, open_release, parts_of
 from querycloak.releases.release import KINDS, Release
 from querycloak.releases.signing import SigningKey, read_signing_key
 from querycloak.releases.statement_file import (
@@ -105,12 +106,13 @@ def write_release(
 
 
 def read_release(path: str | Path, *, changed: bool = False) -> Release:
-    """Read a release with its statement; one without the other is refused.
+    """Read a release with its statement, a file or a folder of parts; one without the other is refused.
 
     So is a table that was changed since, but with `changed`: whoever checks a release reads that too.
     """
     table_path = Path(path)
-    with guarded(table_path), table_path.open("rb"):  # a missing table is told before its missing statement
+    with guarded(table_path):
+        open_release(table_path)  # a missing table is told before its missing statement
         file = read_statement_file(table_path)
     if not changed and not is_intact(table_path, file):
         problem = (
@@ -122,7 +124,9 @@ def read_release(path: str | Path, *, changed: bool = False) -> Release:
 
 def release_of(table_path: Path, file: StatementFile) -> Release:
     """Read the table of a release in the form that its statement names, whether or not it was changed."""
-    log = _typed(replace(read_with_form(table_path, file.form), form=file.form))
+    parts = parts_of(table_path) if table_path.is_dir() else None
+    read = read_with_form(table_path, file.form) if parts is None else read_parts(table_path, parts, file.form)
+    log = _typed(replace(read, form=file.form))
     if is_by_class(file.statement):
         log = members(log, file.statement.counts_out, table_path)
     return KINDS[file.kind](log, file.statement)
@@ -130,8 +134,8 @@ def release_of(table_path: Path, file: StatementFile) -> Release:
 
 def is_intact(table_path: Path, file: StatementFile) -> bool:
     """Tell whether a release's table is the one that its statement was written for."""
-    with guarded(table_path), table_path.open("rb") as table:
-        return hashlib.file_digest(table, "sha256").hexdigest() == file.release_sha256
+    with guarded(table_path):
+        return digest_of_table(table_path) == file.release_sha256
 
 
 def _typed(log: QueryLog) -> QueryLog:

@@ -20,6 +20,7 @@ from querycloak.logs.atomic import PRIVATE, writing
 from querycloak.logs.guarded import guarded
 from querycloak.logs.query_log import NO_CODE
 from querycloak.releases.commitment import SALT_BYTES, Opening, commit, is_commitment, new_salt, opens
+from querycloak.releases.folder import parts_of
 from querycloak.releases.release import Truth
 
 if TYPE_CHECKING:
@@ -151,11 +152,15 @@ def read_opening(path: str | Path, release: Release) -> Opening | None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    with guarded(path), path.open("rb") as file:
-        try:
-            text = file.read().decode()
-        except UnicodeDecodeError:
-            raise InputError.at(path, "not a truth file: it is not UTF-8") from None
+    with guarded(path):
+        parts = parts_of(path) if path.is_dir() else None
+        data = path.read_bytes() if parts is None else b"".join(part.read_bytes() for part in parts)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise InputError.at(path, "not a truth file: it is not UTF-8") from None
+    if parts is not None:  # each part of a cluster has lines alone
+        text = "\t".join(HEADER) + "\n" + text
     lines = text.split("\n")
     if lines[0] != "\t".join(HEADER):
         raise InputError.at(path, f"not a truth file: expected the columns {', '.join(HEADER)}", 1)

@@ -20,6 +20,7 @@ from querycloak.logs.source import guarded
 from querycloak.releases.classes import class_sizes
 from querycloak.releases.commitment import NO_COMMITMENT, is_commitment, opens
 from querycloak.releases.files import is_intact, release_of
+from querycloak.releases.folder import open_release
 from querycloak.releases.ids_in_texts import texts_with_ids
 from querycloak.releases.period_checks import epochs_out_of_order, ids_of_several_periods
 from querycloak.releases.release import StreamRelease
@@ -81,7 +82,8 @@ def verify(
         raise ParameterError("To check the truth's salt the original log is needed too: give it with --log (`log`).")
     table = Path(path)
     key = None if public_key is None else read_public_key(Path(public_key))
-    with guarded(table), table.open("rb"):  # a missing table is told before its missing statement
+    with guarded(table):
+        open_release(table)  # a missing table is told before its missing statement
         content = statement_content(table)  # read once: what is checked is what was signed
     try:
         file = decode_statement(content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -9,7 +10,7 @@ import polars as pl
 from querycloak.logs.formats.typed import read_typed
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from querycloak.logs.form import LogForm
     from querycloak.logs.query_log import QueryLog
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["read_parquet"]
 
 
-def read_parquet(path: Path, options: ReadOptions, form: LogForm | None) -> QueryLog:
-    """Read a Parquet file; times may be its own, numbers or text."""
-    return read_typed(pl.scan_parquet(path), path, options, form)
+def read_parquet(
+    path: Path | Sequence[Path], options: ReadOptions, form: LogForm | None, *, source: Path | None = None
+) -> QueryLog:
+    """Read a Parquet file, or several of one schema as one table; times may be its own, numbers or text."""
+    paths = [path] if isinstance(path, Path) else list(path)
+    return read_typed(pl.scan_parquet(paths), source or paths[0], options, form)

@@ -1,0 +1,89 @@
+"""From files to a folder: the whole way of `querycloak spark anonymize`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from querycloak.progress import QUIET
+from querycloak.spark.anonymize import make_draft, make_release
+from querycloak.spark.knowledge import Knowledge
+from querycloak.spark.reader import read_log_with_spark
+from querycloak.spark.truth_folder import write_truth_folder
+from querycloak.spark.writer import write_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from querycloak.logs.read_options import ReadOptions
+    from querycloak.progress import Progress
+    from querycloak.releases.signing import SigningKey
+    from querycloak.releases.statement import PrivacyStatement
+    from querycloak.spark.reader import SparkInput
+
+__all__ = ["SparkJob", "anonymize_files"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparkJob:
+    """What is to be done."""
+
+    logs: Sequence[str]
+    output: str
+    method: str
+    settings: Mapping[str, Any]
+    options: ReadOptions
+    taxonomy: str | None = None
+    mapping: str | None = None
+    seed: int | None = None
+    truth: Path | None = None
+    sign: SigningKey | None = None
+    safe_csv: bool = True
+    overwrite: bool = False
+    command: str = ""
+
+
+def anonymize_files(
+    session: SparkSession,
+    job: SparkJob,
+    progress: Progress = QUIET,
+    check: Callable[[SparkInput], object] = bool,
+) -> PrivacyStatement:
+    """Read, anonymize, check and write; return the statement. `check` may refuse what was read."""
+    from pyspark import StorageLevel
+
+    from querycloak.errors import UserError
+
+    found = read_log_with_spark(session, job.logs, job.options, progress=progress)
+    check(found)
+    knowledge = Knowledge.of(session, job.taxonomy, job.mapping)
+    progress.start(f"{job.method}: running")
+    draft = make_draft(found.log, job.method, knowledge, seed=job.seed, settings=job.settings)
+    if job.truth is not None and draft.truth is None:
+        raise UserError(f"{job.method} publishes no users here, so there is no truth to write: leave --truth out.")
+    draft = replace(draft, frame=draft.frame.persist(StorageLevel.MEMORY_AND_DISK))
+    progress.start(f"{job.method}: running and checking")
+    release = make_release(draft, found.log, knowledge, seed=job.seed)
+    _warn(release.statement, progress)
+    progress.start("writing the release")
+    if job.truth is not None and release.truth is not None:
+        write_truth_folder(release.truth, job.truth)
+    return write_folder(
+        release,
+        job.output,
+        found.form,
+        command=job.command,
+        sign=job.sign,
+        safe_csv=job.safe_csv,
+        overwrite=job.overwrite,
+        before=lambda: found.check_unchanged(session),
+    )
+
+
+def _warn(statement: PrivacyStatement, progress: Progress) -> None:
+    """Say so where nothing is left."""
+    if not statement.counts_out.get("rows"):
+        progress.note("The release is empty: nothing passed the settings.")

@@ -1,0 +1,109 @@
+"""The session of the command line: made in one place, ended in one place, and silent on the terminal.
+
+What Spark and Java write goes nowhere, unless `QUERYCLOAK_SPARK_LOG` names a file for it: a trace may hold values of
+the log, and says less than the one sentence that `failures.py` makes of it. In a session that is there already, such as
+that of `spark-submit` or of a notebook, nothing is changed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from querycloak.logs.atomic import until_the_end
+from querycloak.spark.failures import in_our_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pyspark.sql import SparkSession
+
+__all__ = ["LOG_TO", "running_session"]
+
+LOG_TO: Final = "QUERYCLOAK_SPARK_LOG"
+DEFAULTS: Final = {
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.log.level": "ERROR",
+    "spark.app.name": "querycloak",
+}
+PATIENCE: Final = 10
+"""seconds that Java may take to end"""
+LOCAL: Final = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+"""of a session on this machine alone"""
+
+
+@contextmanager
+def running_session(master: str | None = None, conf: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
+    """Start a session, and end it at the end, whatever happens; one that runs already is used and left running.
+
+    `master` None = that of `conf`, of `spark-submit` or of Spark's configuration, else all cores of this machine.
+    """
+    from pyspark.sql import SparkSession
+
+    found = SparkSession.getActiveSession()
+    if found is not None:
+        with in_our_words():
+            yield found
+        return
+    given = dict(conf or {})
+    chosen = master or given.get("spark.master") or os.environ.get("MASTER") or ("" if _submitted() else "local[*]")
+    settings = {**DEFAULTS, **(LOCAL if chosen.startswith("local") else {}), **given}
+    if chosen:
+        settings["spark.master"] = chosen
+    if chosen.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        _let_workers_import()
+    with in_our_words():
+        session = _start(settings)
+        with until_the_end(_end_java):
+            try:
+                yield session
+            finally:
+                session.stop()
+
+
+def _end_java() -> None:
+    """Ask Java to end, which removes what it put on disk on the way, and wait a little: Ctrl-C."""
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001
+    if process is not None:
+        process.terminate()
+        process.wait(timeout=PATIENCE)
+
+
+def _submitted() -> bool:
+    """Tell whether spark-submit runs this process, and has said where."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def _start(settings: Mapping[str, str]) -> SparkSession:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf(loadDefaults=False)
+    for name, value in settings.items():
+        conf.set(name, value)
+    if not _submitted() and SparkContext._gateway is None:  # noqa: SLF001 - the one way to say where Java writes to
+        log = Path(os.environ.get(LOG_TO) or os.devnull).open("ab")  # noqa: SIM115 - Java writes there to its end
+        SparkContext._ensure_initialized(gateway=launch_gateway(conf, {"stderr": log}))  # type: ignore[no-untyped-call] # noqa: SLF001
+        log.close()
+    builder = SparkSession.builder
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session: SparkSession = builder.getOrCreate()
+    return session
+
+
+def _let_workers_import() -> None:
+    """Put the folder of this package onto the path of workers on this machine, as it is on ours."""
+    folder = str(Path(__file__).parents[2])
+    there = os.environ.get("PYTHONPATH", "")
+    if folder not in there.split(os.pathsep):
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (folder, there)))
