@@ -18,5 +18,5 @@ def kept(frame: DataFrame) -> DataFrame:
     session = frame.sparkSession
     cached = frame.persist(StorageLevel.MEMORY_AND_DISK).select("*")._jdf  # type: ignore[operator] # of classic Spark
     rows = cached.queryExecution().toRdd()
-    made = session._jsparkSession.internalCreateDataFrame(rows, cached.schema(), False)  # noqa: FBT003
+    made = session._jsparkSession.internalCreateDataFrame(rows, cached.schema(), False)
     return DataFrame(made, session)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
-from pyspark.sql import types as T  # noqa: N812
 
 from querycloak.spark.concepts import with_concepts
 from querycloak.spark.kept import kept
@@ -45,10 +44,15 @@ class SparkTexts:
     `people` bigint: how many people of the log asked, hold or mean the text, null for nothing"""
     label: npt.NDArray[np.int64]
     """int64[taxonomy]: the concept whose label may be published for each that the log is about; -1 = none"""
+    concepts: DataFrame | None = None
+    """`query` and its `concepts`, of each distinct query; None = they were not asked for"""
 
 
-def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge) -> SparkTexts:
-    """Find what may be published instead of each distinct query; people are counted over the whole log."""
+def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge, *, labels: bool = True) -> SparkTexts:
+    """Find what may be published instead of each distinct query; people are counted over the whole log.
+
+    Without `labels` none is published, and nothing is mapped.
+    """
     pairs = kept(asked(log, rule.most_rows))
     queries = _queries(pairs)
     whole = _whole(queries, pairs, rule, knowledge)
@@ -64,12 +68,13 @@ def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge) -> SparkTe
             F.when(is_run, F.col("run_people")).otherwise(F.col("people")).alias("people"),
         )
     label = np.full(len(knowledge.taxonomy), -1, dtype=np.int64)
-    if rule.rare in {"phrase", "label"}:
+    concepts: DataFrame | None = None
+    if labels and rule.rare in {"phrase", "label"}:
         concepts = kept(with_concepts(queries.select("query"), knowledge))
         reached = _reached(concepts, pairs, knowledge)
         label = labels_of_concepts(reached >= rule.people, knowledge.taxonomy)
-        labels = _labels(concepts, reached, rule.people, knowledge)
-        found = found.join(labels, "query", "left")
+        labelled = _labels(concepts, reached, rule.people, knowledge)
+        found = found.join(labelled, "query", "left")
         is_label = F.col("kind").isNull() & F.col("label").isNotNull()
         found = found.select(
             "query",
@@ -82,7 +87,8 @@ def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge) -> SparkTe
     found = kept(found)
     # A text that is published in several ways is of as many people as the way with most of them.
     most = found.where("text is not null").groupBy("text").agg(F.max("people").alias("people"))
-    return SparkTexts(found.drop("people").join(most, "text", "left").select("query", "text", "kind", "people"), label)
+    of_query = found.drop("people").join(most, "text", "left").select("query", "text", "kind", "people")
+    return SparkTexts(of_query, label, concepts)
 
 
 def _queries(pairs: DataFrame) -> DataFrame:
@@ -105,7 +111,7 @@ def _whole(queries: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Know
     else:
         enough = all_
     good = _publishable(enough.select(F.col("query").alias("text"), "people"), pairs, queries, rule, knowledge)
-    good = good.select(F.col("text").alias("query"), F.lit(True).alias("good"))  # noqa: FBT003 - a literal
+    good = good.select(F.col("text").alias("query"), F.lit(True).alias("good"))
     text = F.when(F.col("typed") >= rule.people, F.col("query")).otherwise(F.col("form"))
     text = F.col("query") if rule.rare == "keep" else text
     return kept(all_.join(good, "query", "left").withColumn("text", F.when(F.col("good"), text)).drop("good"))
@@ -159,8 +165,12 @@ def _best_runs(whole: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Kn
     some = some.where((F.col("most") >= rule.people) & F.col("wanted")).select("run")
     held = once.join(some, "run").select("form", "run")
     things = held.join(whole.select("query", "form"), "form").select("query", F.col("run").alias("thing"))
-    shared = people_of(things, pairs).where(F.col("people") >= rule.people).select(F.col("thing").alias("text"), "people")
-    good = _publishable(shared, pairs, whole, rule, knowledge).select(F.col("text").alias("run"), F.col("people").alias("n"))
+    shared = (
+        people_of(things, pairs).where(F.col("people") >= rule.people).select(F.col("thing").alias("text"), "people")
+    )
+    good = _publishable(shared, pairs, whole, rule, knowledge).select(
+        F.col("text").alias("run"), F.col("people").alias("n")
+    )
     best = F.max(F.struct("words", "n", (-F.col("at")).alias("before"), "run")).alias("best")
     chosen = runs.where("open").join(good, "run").groupBy("form").agg(best)
     return chosen.select("form", "best.run", F.col("best.n").alias("run_people"))
