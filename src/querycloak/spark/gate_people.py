@@ -119,7 +119,7 @@ def _words(form: Column) -> Column:
 
 
 def _cut(words: Column, n: int) -> Column:
-    """Return all texts of n words one after the other, with spaces between them; what is before the first is left out."""
+    """Return all texts of n words one after the other, with spaces between them; none is before the first."""
     starts = F.when(F.size(words) >= n, F.sequence(F.lit(1), F.size(words) - (n - 1)))
     pieces = F.transform(starts, lambda at: F.array_join(F.slice(words, at, F.lit(n)), " "))
     plain = F.transform(pieces, lambda piece: F.ltrim(piece, F.lit(JOINED)))

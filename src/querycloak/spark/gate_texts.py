@@ -88,7 +88,7 @@ def check_identifiers(draft: Draft, log: SparkLog, knowledge: Knowledge, reading
 
 
 def published_readings(draft: Draft) -> DataFrame:
-    """Return each published `text` with its `reading`: the text of the log behind it, which is the text itself mostly."""
+    """Return each published `text` with its `reading`: the text of the log behind it, which is mostly itself."""
     texts = draft.frame.select(F.col("query").alias("text")).distinct()
     if draft.readings is None:
         return kept(texts.withColumn("reading", F.col("text")))
@@ -138,7 +138,7 @@ def _is(function: Any, text: Column) -> Column:
 
 
 def _tell(knowledge: Knowledge, *, names: bool) -> Any:
-    """Return what tells of each text whether it holds an identifier, is a label in brackets, and which names it holds."""
+    """Return what tells of each text whether it holds an identifier, is a label, and which names it holds."""
 
     def tell(texts: pa.Array) -> pa.Array:
         from querycloak.texts.compared import compared
@@ -151,10 +151,8 @@ def _tell(knowledge: Knowledge, *, names: bool) -> Any:
         found: list[list[str]] = [[] for _ in words]
         if names:
             for i, text in enumerate(words):
-                spans = name_spans(text, taxonomy)
-                found[i] = compared(
-                    series.clear().extend(series_of(pa.array([text[a:b] for a, b in spans], pa.string())))
-                ).to_list()
+                names_of = [text[a:b] for a, b in name_spans(text, taxonomy)]
+                found[i] = compared(series_of(pa.array(names_of, pa.string()))).to_list() if names_of else []
         return pa.StructArray.from_arrays(
             [pa.array(find_identifiers(series) != 0), pa.array(label), pa.array(found, pa.list_(pa.string()))],
             names=["identifier", "label", "names"],

@@ -29,15 +29,12 @@ class SparkMethod(Protocol):
 
 
 METHODS: Final[dict[str, str]] = {
-<<<<<<< HEAD
     "fixed-depth": "streams.batch",
     "flat": "streams.batch",
     "nearest": "streams.batch",
     "policy": "policy.policy",
     "self-adjusting": "streams.batch",
-=======
     "sweep": "sweep",
->>>>>>> 6ab993a (Spark: sweep, kept columns, the gate's checks of texts and columns, map_queries)
 }
 """name → module in `querycloak.spark`, whose function has the name with underscores"""
 

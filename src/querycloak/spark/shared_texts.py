@@ -106,10 +106,7 @@ def _whole(queries: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Know
     people = F.when(F.col("spellings") > 1, F.coalesce("counted", F.lit(0))).otherwise(F.col("people"))
     forms = forms.join(counted, "form", "left").select("form", people.alias("people"))
     all_ = queries.join(forms, "form")
-    if rule.rare != "keep":
-        enough = all_.where(F.col("people") >= rule.people)
-    else:
-        enough = all_
+    enough = all_ if rule.rare == "keep" else all_.where(F.col("people") >= rule.people)
     good = _publishable(enough.select(F.col("query").alias("text"), "people"), pairs, queries, rule, knowledge)
     good = good.select(F.col("text").alias("query"), F.lit(True).alias("good"))
     text = F.when(F.col("typed") >= rule.people, F.col("query")).otherwise(F.col("form"))
