@@ -68,13 +68,18 @@ def read_lines(lines: pa.Array, layout: Layout, roles: list[str], separator: str
     reader = RecordReader(_without_begin(layout), problems, collect=True)
     batch = _whole_lines(reader, texts, status)
     at = COLUMNS | {column.name: i for i, column in enumerate(reader.extras, len(COLUMNS)) if column.name in roles}
-    columns = {role: reader.texts(batch, at[role]) for role in roles}
+    rows, kept = batch.good, batch.kept()  # what is not good may be no text at all
+    columns = {role: reader.texts(kept, at[role]) for role in roles}
+    judged = np.zeros(len(rows), dtype=np.int32)
+    _judge(kept, columns, judged, separator)
     found = batch.status.copy()
-    _judge(batch, columns, found, separator)
+    found[rows] = judged
     status = np.where(status == 0, found, status)
-    good = pa.array(status == kernels.GOOD)
-    nothing = pa.scalar(None, pa.string())
-    arrays = [pc.if_else(good, _arrow(columns[role]), nothing) for role in roles]
+    index = np.full(len(status), -1, dtype=np.int64)
+    index[rows] = np.arange(len(rows))
+    index[status != kernels.GOOD] = -1
+    which = pa.array(index, mask=index < 0)
+    arrays = [_arrow(columns[role]).take(which) for role in roles]
     return pa.RecordBatch.from_arrays([*arrays, pa.array(status, pa.int32())], names=[*roles, PROBLEM])
 
 
