@@ -15,7 +15,21 @@ from querycloak.texts.text_settings import TextRule
 
 pytestmark = pytest.mark.slow
 
-WORDS = ["green", "tea", "hotels", "in", "boston", "the", "jaguar", "zxqv", "日本茶", "カフェ", "karen", "hartwell", "Tea"]
+WORDS = [
+    "green",
+    "tea",
+    "hotels",
+    "in",
+    "boston",
+    "the",
+    "jaguar",
+    "zxqv",
+    "日本茶",
+    "カフェ",
+    "karen",
+    "hartwell",
+    "Tea",
+]
 WHOLE = [
     "Green Tea", " green  tea", "karen hartwell", "karen hartwell boston", "bob@mail.example", "tea bob@mail.example",
     "617-555-0143", "the of", "", "\u3000", "hartwell, karen tea", "[green tea]", "MIT", "İstanbul", "日 本", "本茶",
