@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from querycloak.logs.query_log import Codes, QueryLog, Times
     from querycloak.texts.text_settings import TextRule
 
-__all__ = ["GRAINS", "ColumnSettings", "KeptColumns", "KeptRows", "rounded"]
+__all__ = ["GRAINS", "ColumnSettings", "KeptColumns", "KeptRows", "exposed_columns", "rounded"]
 
 Int64s = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -147,20 +147,7 @@ class KeptColumns:
     @property
     def exposes(self) -> tuple[str, ...]:
         """What the columns leave open, one sentence each, for the statement."""
-        out = []
-        if self.time_grain:
-            out.append(
-                f"the {self.time_grain} of each row is published: who knows when a person searched can look for the id "
-                f"with rows in the same {self.time_grain}s"
-            )
-        if self.click_users == 1:
-            out.append("clicks are published as they were, also those of one person alone")
-        elif self.click_users:
-            out.append(
-                f"clicks are published where {self.click_users} people share text and URL: which of them an id has is "
-                "visible, and so is the number of its clicks"
-            )
-        return tuple(out)
+        return exposed_columns(self.time_grain, self.click_users)
 
     def at(self, rows: Int64s, text: npt.NDArray[np.integer[Any]]) -> KeptRows:
         """Return the rows that entries become: `rows` int64[m] the row of the log of each, -1 = none; `text` int[m].
@@ -198,6 +185,24 @@ class KeptColumns:
         source = np.concatenate([source, np.full(len(without), NO_CODE, dtype=np.int64)])
         order = np.argsort(entry, kind="stable")
         return entry[order], source[order]
+
+
+def exposed_columns(time_grain: str, click_users: int) -> tuple[str, ...]:
+    """Return what times of a grain and clicks of so many people leave open; "" and 0 = they are not published."""
+    out = []
+    if time_grain:
+        out.append(
+            f"the {time_grain} of each row is published: who knows when a person searched can look for the id "
+            f"with rows in the same {time_grain}s"
+        )
+    if click_users == 1:
+        out.append("clicks are published as they were, also those of one person alone")
+    elif click_users:
+        out.append(
+            f"clicks are published where {click_users} people share text and URL: which of them an id has is "
+            "visible, and so is the number of its clicks"
+        )
+    return tuple(out)
 
 
 def rounded(time: Times, grain: str) -> Times:

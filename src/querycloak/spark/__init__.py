@@ -5,6 +5,7 @@
 """
 
 from querycloak.spark.anonymize import anonymize
+from querycloak.spark.map_queries import map_queries
 from querycloak.spark.streams.query import SparkStream, stream
 
-__all__ = ["SparkStream", "anonymize", "stream"]
+__all__ = ["SparkStream", "anonymize", "map_queries", "stream"]

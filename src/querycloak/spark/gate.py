@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from querycloak.releases import checks
 from querycloak.spark.gate_classes import check_classes
+from querycloak.spark.gate_columns import check_columns
 from querycloak.spark.gate_ids import check_ids, check_kind
 from querycloak.spark.gate_private import check_public
 from querycloak.spark.gate_stream import check_stream
+from querycloak.spark.gate_texts import check_identifiers, check_texts, published_readings
 from querycloak.spark.spark_release import SparkRelease
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ __all__ = ["publish"]
 
 def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
     """Check everything that the statement promises, then make the release."""
-    del knowledge  # for the checks of texts
     checks.check_promises(draft.statement)
     check_kind(draft)
     draft = replace(draft, statement=replace(draft.statement, counts_out=_counted(draft)))
@@ -40,6 +41,10 @@ def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
     if private:
         checks.check_budget(draft.statement, draft.budget)
         check_public(draft)
+    readings = published_readings(draft)
+    check_texts(draft, log, knowledge, readings)
+    check_identifiers(draft, log, knowledge, readings)
+    check_columns(draft, log, readings)
     return SparkRelease(draft.kind, draft.frame, draft.statement, draft.truth)
 
 

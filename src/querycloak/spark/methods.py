@@ -34,6 +34,7 @@ METHODS: Final[dict[str, str]] = {
     "nearest": "streams.batch",
     "policy": "policy.policy",
     "self-adjusting": "streams.batch",
+    "sweep": "sweep",
 }
 """name → module in `querycloak.spark`, whose function has the name with underscores"""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from querycloak.spark.knowledge import Knowledge
     from querycloak.spark.spark_log import SparkLog
 
-__all__ = ["asked", "people_of", "people_of_concepts"]
+__all__ = ["asked", "machines_of", "people_of", "people_of_concepts"]
 
 
 def asked(log: SparkLog, most_rows: int | None) -> DataFrame:
@@ -27,10 +27,15 @@ def asked(log: SparkLog, most_rows: int | None) -> DataFrame:
     """
     rows = log.frame.select("query", "user")
     if most_rows is None:
-        return rows.distinct().withColumn("counted", F.lit(True))  # noqa: FBT003 - a literal
-    machines = rows.groupBy("user").count().where(F.col("count") > most_rows).select("user", F.lit(False).alias("few"))  # noqa: FBT003
+        return rows.distinct().withColumn("counted", F.lit(True))
+    machines = machines_of(log, most_rows).withColumn("few", F.lit(False))
     marked = rows.distinct().join(machines, "user", "left")
     return marked.select("query", "user", F.col("few").isNull().alias("counted"))
+
+
+def machines_of(log: SparkLog, most_rows: int) -> DataFrame:
+    """Return the ids with more than `most_rows` rows: `user`."""
+    return log.frame.groupBy("user").agg(F.count("*").alias("rows")).where(F.col("rows") > most_rows).select("user")
 
 
 def people_of(things: DataFrame, pairs: DataFrame) -> DataFrame:

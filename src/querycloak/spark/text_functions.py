@@ -31,7 +31,10 @@ def series_of(texts: pa.Array) -> pl.Series:
 
 
 def on_texts(function: Callable[..., pa.Array], kind: T.DataType | str, *columns: Column) -> Column:
-    """Return a column that a function of Arrow arrays makes of others. Made where it is used: executors have no session."""
+    """Return a column that a function of Arrow arrays makes of others.
+
+    It is made where it is used: executors import this module, and have no session.
+    """
     made: Column = F.arrow_udf(function, kind)(*columns)  # type: ignore[attr-defined] # stubs lag behind
     return made
 

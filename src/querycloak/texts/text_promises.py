@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from querycloak.logs.query_log import QueryLog
     from querycloak.texts.text_settings import TextSettings
 
-__all__ = ["TextPromises", "covered_texts", "exposed_texts", "promised_texts", "window_of"]
+__all__ = [
+    "TextPromises",
+    "covered_in",
+    "covered_texts",
+    "exposed_texts",
+    "promised_texts",
+    "window_between",
+    "window_of",
+]
 
 
 class TextPromises(TypedDict):
@@ -43,6 +51,11 @@ def promised_texts(settings: TextSettings) -> TextPromises:
 
 def covered_texts(settings: TextSettings, log: QueryLog) -> tuple[str, ...]:
     """Return what holds for the texts of a release, for `covers`: nothing where the rule is off."""
+    return covered_in(settings, window_of(log))
+
+
+def covered_in(settings: TextSettings, window: str) -> tuple[str, ...]:
+    """Return the same; `window` says which input people were counted over."""
     rule = settings.rule
     if rule.promised <= 1:
         return ()
@@ -51,7 +64,7 @@ def covered_texts(settings: TextSettings, log: QueryLog) -> tuple[str, ...]:
         "label": "is a query of, or a label in brackets meant by",
     }.get(rule.rare, "is a query of")
     machines = "" if rule.most_rows is None else f"; ids with more than {rule.most_rows:,} rows count as nobody"
-    return (f"every published text {shared} at least {rule.people} people, counted over {window_of(log)}{machines}",)
+    return (f"every published text {shared} at least {rule.people} people, counted over {window}{machines}",)
 
 
 def exposed_texts(settings: TextSettings) -> tuple[str, ...]:
@@ -86,12 +99,21 @@ def window_of(log: QueryLog) -> str:
     >>> window_of(QueryLog.of(["ann"], ["tea"]))
     "this release's own input"
     """
-    own = "this release's own input"
     known = None if log.time is None else log.time[log.time != MISSING_TIME]
-    if known is None or not len(known):
+    return window_between() if known is None or not len(known) else window_between(int(known.min()), int(known.max()))
+
+
+def window_between(earliest: int | None = None, latest: int | None = None) -> str:
+    """Say the same of an input by its earliest and its latest time, in seconds since 1970; None = there are no times.
+
+    >>> window_between(0, 86_400)
+    "this release's own input, from 1970-01-01 to 1970-01-02"
+    """
+    own = "this release's own input"
+    if earliest is None or latest is None:
         return own
     try:
-        first, last = (datetime.fromtimestamp(int(t), UTC).date().isoformat() for t in (known.min(), known.max()))
+        first, last = (datetime.fromtimestamp(time, UTC).date().isoformat() for time in (earliest, latest))
     except (OverflowError, ValueError, OSError):  # times that are no dates
         return own
     return f"{own}, from {first} to {last}"

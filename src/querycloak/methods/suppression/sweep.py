@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import LogRelease
 
-__all__ = ["Sweep", "sweep"]
+__all__ = ["Sweep", "exposed_by", "hash_tokens", "sweep", "token_key"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def sweep(
     event = log.event
     keep = np.flatnonzero(event & (shared.kind != NOTHING)[log.query])
     query = log.query[keep]
-    words = _hash_tokens(shared.words, random) if settings.hash_tokens else shared.words
+    words = hash_tokens(shared.words, token_key(random)) if settings.hash_tokens else shared.words
     kept = KeptColumns.of(log, settings, settings.rule, shared.text, shared.words)
     table = under_new_ids(
         log, log.user[keep], shared.text[query].astype(np.int32), random, queries=words, rows=keep, kept=kept
@@ -83,7 +83,7 @@ def sweep(
         **promised_texts(settings),
         **kept.promises,
         covers=covered_texts(settings, log),
-        does_not_cover=(*_does_not_cover(settings), *kept.exposes),
+        does_not_cover=(*exposed_by(settings), *kept.exposes),
         randomness=random.describe(),
         new_ids=True,
         counts_in=count_in(log),
@@ -96,7 +96,8 @@ def sweep(
     return publish_log(table.log, statement, table.truth, evidence)
 
 
-def _does_not_cover(settings: Sweep) -> tuple[str, ...]:
+def exposed_by(settings: Sweep) -> tuple[str, ...]:
+    """Return what a sweep leaves open, for `does_not_cover`."""
     hashed = ("words are published as keyed hashes; their frequencies can give them away",)
     return (
         "all queries of a user stay under one id: who knows some of a user's queries can find the rest",
@@ -109,14 +110,18 @@ def _does_not_cover(settings: Sweep) -> tuple[str, ...]:
 _AS_LETTERS: Final = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 
 
-def _hash_tokens(queries: pl.Series, random: Randomness) -> pl.Series:
+def token_key(random: Randomness) -> bytes:
+    """Draw the key of the hashes of words; it is thrown away with the process."""
+    return random.child("token key").words(4).tobytes()
+
+
+def hash_tokens(queries: pl.Series, key: bytes) -> pl.Series:
     """Replace each word by 12 letters, a keyed hash; equal words stay equal, the key is thrown away.
 
     Letters, because some hashes in digits look like phone numbers, and whoever checks the release would find those.
     """
     import polars as pl
 
-    key = random.child("token key").words(4).tobytes()
     known: dict[str, str] = {}
 
     def token(word: str) -> str:

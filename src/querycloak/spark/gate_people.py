@@ -1,0 +1,159 @@
+"""Who of a log asked, holds or means a text: counted again for the gate, by other code than methods choose texts with.
+
+Methods look for runs of words inside queries (`texts/word_runs.py`) and count those. Here each published text is looked
+for: the words of a query are one text with a space between any two words, and a query holds a text where it is between
+two of these spaces. Spark cuts the queries into texts of as many words, and joins those that are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
+from pyspark.sql import types as T  # noqa: N812
+
+from querycloak.spark.text_functions import on_texts, series_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import Column, DataFrame
+
+    from querycloak.releases.statement import PrivacyStatement
+    from querycloak.spark.knowledge import Knowledge
+    from querycloak.spark.spark_log import SparkLog
+
+__all__ = ["Asked", "compared_form"]
+
+JOINED: Final = "\x1f"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Asked:
+    """The rows of a log that count, and the words of its queries."""
+
+    rows: DataFrame
+    """`user`, `query` and the further columns of the log, without ids that are taken for machines"""
+
+    @classmethod
+    def of(cls, log: SparkLog, statement: PrivacyStatement) -> Asked:
+        """Leave out what the settings take for machines: they count as nobody.
+
+        A stream cannot know at an id's first records that many will follow; there all of them may have counted.
+        """
+        most: Any = statement.settings.get("max_rows_per_user")
+        if most is None or "candidates" in statement.parameters:
+            return cls(log.frame)
+        per_user = log.frame.groupBy("user").agg(F.count("*").alias("rows of the id"))
+        few = per_user.where(F.col("rows of the id") <= int(most)).select("user")
+        return cls(log.frame.join(few, "user"))
+
+    def exactly(self, texts: DataFrame) -> DataFrame:
+        """Return `text` and `people`: how many people asked each, by its letters; texts: distinct `text`."""
+        asked = self.rows.select(F.col("query").alias("text"), "user").join(texts.select("text"), "text")
+        return asked.groupBy("text").agg(F.countDistinct("user").alias("people"))
+
+    def holding(self, texts: DataFrame, *, parts: bool) -> DataFrame:
+        """Return `query` and `text`: which queries are a text, in any spelling, or with `parts` hold it.
+
+        texts: distinct `text`, in the form in which texts are compared.
+        """
+        queries = self.rows.select("query").distinct()
+        if not parts:
+            return queries.withColumn("text", compared_form(F.col("query"))).join(texts.select("text"), "text")
+        wanted = texts.select("text", _words(F.col("text")).alias("words"))
+        wanted = wanted.withColumn("n", F.size("words")).select("text", "n", F.array_join("words", " ").alias("joined"))
+        lengths = sorted(row.n for row in wanted.select("n").distinct().collect())
+        words = queries.select("query", _words(compared_form(F.col("query"))).alias("words"))
+        cut = F.array_distinct(F.flatten(F.array(*(_cut(F.col("words"), n) for n in lengths or [1]))))
+        pieces = words.select("query", F.explode(cut).alias("joined"))
+        return pieces.join(wanted, "joined").select("query", "text").distinct()
+
+    def people_of(self, texts: DataFrame, *, parts: bool) -> DataFrame:
+        """Return `text` and `people` who ask each compared text in any spelling, or with `parts` hold it in a query."""
+        held = self.holding(texts, parts=parts).join(self.rows.select("query", "user"), "query")
+        return held.groupBy("text").agg(F.countDistinct("user").alias("people"))
+
+    def meaning(self, texts: DataFrame, concepts: DataFrame, knowledge: Knowledge) -> dict[str, int]:
+        """Return how many people mean each text that is a label in brackets: with a query at or below its concepts.
+
+        Labels are as many as the taxonomy has, so they come to the driver; the concepts of a user are no more.
+        """
+        senses = on_texts(_senses_in(knowledge), T.ArrayType(T.IntegerType()), F.col("text"))
+        labels = texts.where(F.col("text").startswith("[")).select("text", senses.alias("senses"))
+        found = labels.where(F.size("senses") > 0).collect()
+        if not found:
+            return {}
+        name, of_label = [row.text for row in found], [row.senses for row in found]
+        own = concepts.join(self.rows.select("query", "user"), "query")
+        own = own.select("user", F.explode("concepts").alias("concept")).where("concept >= 0")
+        of_user = own.groupBy("user").agg(F.collect_set("concept").alias("concepts")).select("concepts")
+        counts = of_user.mapInArrow(_count_labels(of_label, knowledge), "label int, people bigint")
+        total = counts.groupBy("label").agg(F.sum("people").alias("people")).collect()
+        return {name[row.label]: row.people for row in total}
+
+
+def compared_form(text: Column) -> Column:
+    """Return texts in the form in which they are compared."""
+
+    def compare(texts: pa.Array) -> pa.Array:
+        from querycloak.texts.compared import compared
+
+        return compared(series_of(texts)).to_arrow().cast(pa.string())
+
+    return on_texts(compare, T.StringType(), text)
+
+
+def _words(form: Column) -> Column:
+    """Return the words of each compared text, those without a space before them marked with JOINED."""
+
+    def part(texts: pa.Array) -> pa.Array:
+        from querycloak.texts.words import in_words
+
+        return in_words(series_of(texts)).to_arrow().cast(pa.string())
+
+    return F.split(on_texts(part, T.StringType(), form), " ")
+
+
+def _cut(words: Column, n: int) -> Column:
+    """Return all texts of n words one after the other, with spaces between them; none is before the first."""
+    starts = F.when(F.size(words) >= n, F.sequence(F.lit(1), F.size(words) - (n - 1)))
+    pieces = F.transform(starts, lambda at: F.array_join(F.slice(words, at, F.lit(n)), " "))
+    plain = F.transform(pieces, lambda piece: F.ltrim(piece, F.lit(JOINED)))
+    return F.coalesce(plain, F.array().cast("array<string>"))
+
+
+def _senses_in(knowledge: Knowledge) -> Any:
+    def find(texts: pa.Array) -> pa.Array:
+        taxonomy = knowledge.taxonomy
+        inside = [text[1:-1] if text.startswith("[") and text.endswith("]") else None for text in texts.to_pylist()]
+        return pa.array([[] if t is None else list(taxonomy.find(t)) for t in inside], pa.list_(pa.int32()))
+
+    return find
+
+
+def _count_labels(of_label: list[list[int]], knowledge: Knowledge) -> Any:
+    """Return what counts, over rows that each hold the concepts of one user, the rows that mean each label."""
+
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        size = knowledge.taxonomy.size
+        total = np.zeros(len(of_label), dtype=np.int64)
+        for batch in batches:
+            lists = batch.column(0)
+            lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
+            user = np.repeat(np.arange(len(lists)), lengths)
+            concept = lists.flatten().to_numpy(zero_copy_only=False)
+            order = np.argsort(concept, kind="stable")
+            user, concept = user[order], concept[order]
+            for i, senses in enumerate(of_label):
+                first = np.searchsorted(concept, senses)
+                last = np.searchsorted(concept, [c + int(size[c]) for c in senses])
+                inside = [user[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+                total[i] += len(np.unique(np.concatenate(inside)))
+        labels = np.flatnonzero(total)
+        yield pa.record_batch([pa.array(labels.astype(np.int32)), pa.array(total[labels])], names=["label", "people"])
+
+    return count
