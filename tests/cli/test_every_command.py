@@ -38,7 +38,7 @@ def test_help_tells_the_exit_codes(name, monkeypatch):
 
 def test_the_program_and_its_groups_tell_the_exit_codes(monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    for words in [[], ["policy"], ["ledger"], ["keys"]]:
+    for words in [[], ["policy"], ["ledger"], ["keys"], ["spark"]]:
         assert "Exit codes: 0 done" in querycloak(*words, "--help").stdout
 
 

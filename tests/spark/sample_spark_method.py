@@ -27,6 +27,7 @@ def several_people(log, settings, random, knowledge):
         model="none",
         parameters={},
         unit="none",
+        text_users=settings.min_query_users,
         covers=("nothing",),
         does_not_cover=("all",),
         randomness="of a test",

@@ -130,6 +130,7 @@ def anonymize(
     files = [None if is_pipe(path) else path for path in (output, statement, truth)]
     with locked(*files), ShownProgress(quiet=quiet) as progress:
         progress.tell_compiling()
+        _note_size(context, log, options, progress)
         bench = open_bench(log, options, taxonomy, directory, resolver, progress, mapping=mapping, learn=learn)
         check_people(entry, settings, bench.log, progress)
         note_time(release_seconds(entry.name, len(bench.log)), progress)
@@ -164,6 +165,18 @@ def anonymize(
         return
     say_text(release.statement.short(signature), err=to_stderr)
     say(f"release:   {output}", *(() if statement is None else (f"statement: {statement}",)), err=to_stderr)
+
+
+def _note_size(context: typer.Context, log: Path, options: ReadOptions, progress: Progress) -> None:
+    """Say before reading where a log is probably too large for memory, and what Spark would be told."""
+    from querycloak.cli.spark_hint import spark_command
+    from querycloak.logs.expected_size import too_large
+
+    problem = too_large(log, options)
+    if not problem:
+        return
+    progress.note(f"{problem}. Where it does not fit, reading stops and says so. With Spark it need not fit:")
+    progress.note(spark_command(effective_words(context)))
 
 
 def _warn(release: Release, progress: Progress) -> None:

@@ -177,7 +177,7 @@ class LogBuilder:
         if there is not None and needed > there:
             problem = (
                 f"the log does not fit into memory: after {self._rows:,} rows {there >> 20:,} MB are left; "
-                "use a machine with more memory, or split the log by user"
+                "use a machine with more memory, Spark (`querycloak spark anonymize`), or split the log by user"
             )
             raise InputError.at(source, problem)
 

@@ -28,7 +28,7 @@ SEEN: Final = (
     ("No space left on device", "a disk is full; Spark spills to spark.local.dir (--spark-conf spark.local.dir=/big)"),
     ("Python worker exited unexpectedly", ("a Python process of an executor was killed, mostly for want of memory; "
      "give it more: spark.executor.memoryOverhead")),
-    ("ModuleNotFoundError: No module named 'querycloak'", ("executors cannot import querycloak; install it on each "
+    ("ModuleNotFoundError: No module named 'querycloak", ("executors cannot import querycloak; install it on each "
      "node, or send an archive of an environment (spark.archives)")),
     ("ConnectException", "a server cannot be reached; look at the address in --master or in the path"),
     ("UnknownHostException", "a server of this name cannot be found; look at --master and the paths"),

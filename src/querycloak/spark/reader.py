@@ -1,7 +1,7 @@
 """Reading a log with Spark: which files, which columns, how many rows and people; bad lines as on one machine.
 
-What can be known early is said early: first from names, first bytes and footers (`inputs.py`), then by one pass over the
-rows that counts them, before a method runs.
+What can be known early is said early: first from names, first bytes and footers (`inputs.py`), then by passes over the
+rows that count them, before a method runs.
 """
 
 from __future__ import annotations
@@ -169,8 +169,8 @@ def _check_columns(found: SparkInput, options: ReadOptions) -> None:
     check_columns(replace(first, form=found.form), found.files.shown, options, whole=False)
     if found.rows >= FEWEST_ROWS_FOR_USERS and found.users > MOST_USERS_PER_ROW * found.rows:
         problem = (
-            f"the column taken for the user has {found.users:,} different values in {found.rows:,} rows, nearly one per "
-            "row, as row numbers or queries do; say which column is which with --columns, or, if it is right, go on "
+            f"the column taken for the user has {found.users:,} different values in {found.rows:,} rows, nearly one "
+            "per row, as row numbers or queries do; say which column is which with --columns, or, if it is right, go on "
             "with --yes"
         )
         raise InputError.at(found.files.shown, problem)

@@ -1,8 +1,8 @@
 """A release in a store that is not of this machine: HDFS, S3, or another one that Hadoop knows.
 
 HDFS renames a folder at once. An object store copies each file, so a reader might see some of the parts: there, as
-everywhere in Hadoop, a folder is a release once `_SUCCESS` is in it, which is written last, after the statement. Digests
-are computed by the driver, from the bytes as the store returns them, several parts at a time.
+everywhere in Hadoop, a folder is a release once `_SUCCESS` is in it, which is written last, after the statement.
+Digests are computed by the driver, from the bytes as the store returns them, several parts at a time.
 """
 
 from __future__ import annotations

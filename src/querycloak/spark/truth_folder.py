@@ -1,7 +1,7 @@
 """Who is behind each published id, as a folder of parts that its owner alone may read.
 
-The lines are those of one machine (`releases/truth_file.py`), without its header and a salt: no commitment to the input is made on a
-cluster, since it would read all rows in the order of the file, and a folder of files has none.
+The lines are those of one machine (`releases/truth_file.py`), without its header and a salt: no commitment to the input
+is made on a cluster, since it would read all rows in the order of the file, and a folder of files has none.
 """
 
 from __future__ import annotations
