@@ -28,7 +28,11 @@ class SparkMethod(Protocol):
         ...
 
 
-METHODS: Final[dict[str, str]] = {}
+METHODS: Final[dict[str, str]] = {
+    "frequent-queries": "dp.frequent_queries",
+    "histogram-dp": "dp.histogram_dp",
+    "semantic-dp": "dp.semantic_dp",
+}
 """name → module in `querycloak.spark`, whose function has the name with underscores"""
 
 
