@@ -160,7 +160,7 @@ def test_the_statement_and_account_are_those_of_one_machine(spark, settings):
     rows = rows_of(5, users=60)
     settings = {"epsilon": 20.0, "delta": 1e-3, **settings}
     table, statement = anonymized(spark, rows, seed=2, **settings)
-    release = Workbench(log_of(rows), seed=2).anonymize("frequent-queries", **settings)
+    release = Workbench(log_of(rows)).anonymize("frequent-queries", seed=2, **settings)
     for name in SAME:
         assert getattr(statement, name) == getattr(release.statement, name), name
     published = table.collect()

@@ -38,7 +38,7 @@ def test_with_a_seed_the_table_is_that_of_one_machine(spark, method, settings):
     from querycloak.spark import anonymize
 
     table, statement = anonymize(frame_of(spark, ROWS), method, seed=11, **settings)
-    release = Workbench(log_of(ROWS), seed=11).anonymize(method, **settings)
+    release = Workbench(log_of(ROWS)).anonymize(method, seed=11, **settings)
     for name in SAME:
         assert getattr(statement, name) == getattr(release.statement, name), name
     columns = ["user", "query", *(["category", "count"] if method == "histogram-dp" else [])]

@@ -32,6 +32,7 @@ METHODS: Final[dict[str, str]] = {
     "frequent-queries": "dp.frequent_queries",
     "histogram-dp": "dp.histogram_dp",
     "semantic-dp": "dp.semantic_dp",
+    "synthetic-dp": "dp.synthetic_dp",
 }
 """name → module in `querycloak.spark`, whose function has the name with underscores"""
 

@@ -205,7 +205,7 @@ def table_statement(
 
 
 def log_statement(
-    settings: FrequentQueries, rule: dict[str, float], randomness: str, counts: dict[str, dict[str, int]]
+    settings: FrequentQueries, rule: dict[str, float], randomness: str, counts: dict[str, Any]
 ) -> PrivacyStatement:
     """Return the statement of a filtered log, which promises nothing; counts: `counts_in` and others, by field."""
     return PrivacyStatement(
@@ -307,7 +307,7 @@ def _filtered_log(
     event = log.event
     kept = event & np.isin(log.query, chosen)
     published, truth, *_ = under_new_ids(log, log.user[kept], log.query[kept], random)
-    counts = {
+    counts: dict[str, Any] = {
         "counts_in": count_in(log),
         "counts_out": count_out(published),
         "dropped": {

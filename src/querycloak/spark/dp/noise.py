@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 from pyspark.sql import types as T  # noqa: N812
@@ -73,7 +74,8 @@ def reaches(
 
 def _noisy(
     names: pa.Array, values: pa.Array, keyed: KeyedRandomness, scale: float, *, laplace: bool
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+) -> npt.NDArray[np.int64]:
     streams = Streams.of(names.to_pylist(), keyed)
     noise = (exact_laplace if laplace else exact_gaussian)(streams, scale)[:, 0]
-    return values.to_numpy(zero_copy_only=False).astype(np.int64) + noise
+    noisy: npt.NDArray[np.int64] = values.to_numpy(zero_copy_only=False).astype(np.int64) + noise
+    return noisy
