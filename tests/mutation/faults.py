@@ -33,6 +33,7 @@ from mutation.reproduction_faults import REPRODUCTIONS
 from mutation.semanticdp_faults import SEMANTIC_DP
 from mutation.setunion_faults import SET_UNION
 from mutation.shard_faults import SHARDS
+from mutation.spark_dp_faults import SPARK_DP
 from mutation.spark_policy_faults import SPARK_POLICY
 from mutation.stream_faults import STREAMS
 from mutation.stream_text_faults import STREAM_TEXTS
@@ -512,6 +513,7 @@ FAULTS: list[Fault] = [
     *TEXTS,
     *DP,
     *SET_UNION,
+    *SPARK_DP,
     *SYNTHETIC,
     *PEOPLE,
     *ACCOUNTANT,

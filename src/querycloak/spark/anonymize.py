@@ -72,7 +72,8 @@ def make_draft(
         raise GateError(f"{method}: its statement has settings that were not asked for, or counts among them.")
     statement = draft.statement
     if seed is None:
-        statement = replace(statement, randomness=KEY_OF_DRIVER)
+        noise = statement.randomness.partition("; ")[2]  # by whom it is drawn
+        statement = replace(statement, randomness="; ".join(filter(None, [KEY_OF_DRIVER, noise])))
     if "concepts" in entry.needs:
         statement = replace(statement, mapping=stated_mapping(knowledge.mapping))
     return replace(draft, statement=statement)

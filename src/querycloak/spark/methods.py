@@ -31,10 +31,14 @@ class SparkMethod(Protocol):
 METHODS: Final[dict[str, str]] = {
     "fixed-depth": "streams.batch",
     "flat": "streams.batch",
+    "frequent-queries": "dp.frequent_queries",
+    "histogram-dp": "dp.histogram_dp",
     "nearest": "streams.batch",
     "policy": "policy.policy",
     "self-adjusting": "streams.batch",
+    "semantic-dp": "dp.semantic_dp",
     "sweep": "sweep",
+    "synthetic-dp": "dp.synthetic_dp",
 }
 """name → module in `querycloak.spark`, whose function has the name with underscores"""
 
