@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 from pyspark.sql import types as T  # noqa: N812
 
 from querycloak.spark.concepts import with_concepts
+from querycloak.spark.kept import kept
 from querycloak.spark.people import asked, people_of, people_of_concepts
 from querycloak.spark.text_functions import compared_text, holds_identifier, names_in, on_texts, runs_in
 from querycloak.texts._shared_labels import LEAST_DEPTH, labels_of_concepts
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SparkTexts", "shared_texts"]
 
-KEPT = StorageLevel.MEMORY_AND_DISK
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparkTexts:
@@ -51,7 +49,7 @@ class SparkTexts:
 
 def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge) -> SparkTexts:
     """Find what may be published instead of each distinct query; people are counted over the whole log."""
-    pairs = asked(log, rule.most_rows).persist(KEPT)
+    pairs = kept(asked(log, rule.most_rows))
     queries = _queries(pairs)
     whole = _whole(queries, pairs, rule, knowledge)
     found = whole.withColumn("kind", F.when(F.col("text").isNotNull(), QUERY))
@@ -67,7 +65,7 @@ def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge) -> SparkTe
         )
     label = np.full(len(knowledge.taxonomy), -1, dtype=np.int64)
     if rule.rare in {"phrase", "label"}:
-        concepts = with_concepts(queries.select("query"), knowledge).persist(KEPT)
+        concepts = kept(with_concepts(queries.select("query"), knowledge))
         reached = _reached(concepts, pairs, knowledge)
         label = labels_of_concepts(reached >= rule.people, knowledge.taxonomy)
         labels = _labels(concepts, reached, rule.people, knowledge)
@@ -81,7 +79,7 @@ def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge) -> SparkTe
         )
     kind = F.coalesce("kind", F.lit(NOTHING)).cast("tinyint")
     found = found.select("query", F.when(kind < NOTHING, F.col("text")).alias("text"), kind.alias("kind"), "people")
-    found = found.persist(KEPT)
+    found = kept(found)
     # A text that is published in several ways is of as many people as the way with most of them.
     most = found.where("text is not null").groupBy("text").agg(F.max("people").alias("people"))
     return SparkTexts(found.drop("people").join(most, "text", "left").select("query", "text", "kind", "people"), label)
@@ -90,7 +88,7 @@ def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge) -> SparkTe
 def _queries(pairs: DataFrame) -> DataFrame:
     """Return each distinct query with its `form`, and `typed`: how many people typed it so."""
     people = pairs.groupBy("query").agg(F.count_if("counted").alias("typed"))
-    return people.withColumn("form", compared_text(F.col("query"))).persist(KEPT)
+    return kept(people.withColumn("form", compared_text(F.col("query"))))
 
 
 def _whole(queries: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Knowledge) -> DataFrame:
@@ -110,7 +108,7 @@ def _whole(queries: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Know
     good = good.select(F.col("text").alias("query"), F.lit(True).alias("good"))  # noqa: FBT003 - a literal
     text = F.when(F.col("typed") >= rule.people, F.col("query")).otherwise(F.col("form"))
     text = F.col("query") if rule.rare == "keep" else text
-    return all_.join(good, "query", "left").withColumn("text", F.when(F.col("good"), text)).drop("good").persist(KEPT)
+    return kept(all_.join(good, "query", "left").withColumn("text", F.when(F.col("good"), text)).drop("good"))
 
 
 def _publishable(
@@ -124,8 +122,8 @@ def _publishable(
         return texts
     clean = texts.where(~holds_identifier(F.col("text")))
     asked_about = F.when(F.col("people") < rule.famous, F.col("text")).otherwise("")
-    named = clean.withColumn("names", names_in(asked_about, knowledge)).persist(KEPT)
-    names = named.select(F.explode("names").alias("name")).distinct().persist(KEPT)
+    named = kept(clean.withColumn("names", names_in(asked_about, knowledge)))
+    names = named.select(F.explode("names").alias("name")).distinct()
     famous = _people_of_names(names, queries, pairs).where(F.col("people") >= rule.famous).select("name")
     rare = named.select("text", F.explode("names").alias("name")).join(famous, "name", "left_anti").select("text")
     return named.drop("names").join(rare.distinct(), "text", "left_anti")
@@ -155,7 +153,7 @@ def _best_runs(whole: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Kn
         F.first("people").alias("people"), F.bool_or(F.col("text").isNull()).alias("open")
     )
     exploded = forms.select("form", "people", "open", F.posexplode(runs_in(F.col("form"))).alias("at", "found"))
-    runs = exploded.select("form", "people", "open", "at", "found.words", "found.run").persist(KEPT)
+    runs = kept(exploded.select("form", "people", "open", "at", "found.words", "found.run"))
     once = runs.groupBy("form", "run").agg(F.first("people").alias("people"), F.first("open").alias("open"))
     some = once.groupBy("run").agg(F.sum("people").alias("most"), F.bool_or("open").alias("wanted"))
     some = some.where((F.col("most") >= rule.people) & F.col("wanted")).select("run")
@@ -180,7 +178,7 @@ def _labels(concepts: DataFrame, reached: npt.NDArray[np.int64], least: int, kno
     """Return the `label` that stands for each `query`, and its `label_people`."""
     shared = concepts.sparkSession.sparkContext.broadcast(reached)
 
-    def choose(of_query: pa.ListArray) -> pa.Array:
+    def choose(of_query: pa.Array) -> pa.Array:
         from querycloak.arrays.ragged import Ragged, row_starts
         from querycloak.texts._phrases_kernels import choose_labels
 
