@@ -28,7 +28,13 @@ class SparkMethod(Protocol):
         ...
 
 
-METHODS: Final[dict[str, str]] = {}
+METHODS: Final[dict[str, str]] = {
+    "semantic-microaggregation": "microaggregation",
+    "plain-microaggregation": "microaggregation",
+    "syntactic-microaggregation": "microaggregation",
+    "url-microaggregation": "microaggregation",
+    "word-microaggregation": "microaggregation",
+}
 """name → module in `querycloak.spark`, whose function has the name with underscores"""
 
 
