@@ -33,6 +33,7 @@ from mutation.reproduction_faults import REPRODUCTIONS
 from mutation.semanticdp_faults import SEMANTIC_DP
 from mutation.setunion_faults import SET_UNION
 from mutation.shard_faults import SHARDS
+from mutation.spark_groups_faults import SPARK_GROUPS
 from mutation.stream_faults import STREAMS
 from mutation.stream_text_faults import STREAM_TEXTS
 from mutation.studio_door_faults import STUDIO_DOORS
@@ -526,6 +527,7 @@ FAULTS: list[Fault] = [
     *REPORTS,
     *SHARDS,
     *STREAM_TEXTS,
+    *SPARK_GROUPS,
     *STREAMS,
     *EXPOSURE,
     *IDENTIFIERS,
