@@ -34,6 +34,7 @@ from mutation.semanticdp_faults import SEMANTIC_DP
 from mutation.setunion_faults import SET_UNION
 from mutation.shard_faults import SHARDS
 from mutation.spark_dp_faults import SPARK_DP
+from mutation.spark_groups_faults import SPARK_GROUPS
 from mutation.spark_policy_faults import SPARK_POLICY
 from mutation.stream_faults import STREAMS
 from mutation.stream_text_faults import STREAM_TEXTS
@@ -163,8 +164,8 @@ GROUPS = [
     fault(
         "generalizing: k - 1 users are enough",
         "methods/generalization/_generalized_release.py",
-        "if len(users) < k:",
-        "if len(users) < k - 1:",
+        "if users < k:",
+        "if users < k - 1:",
         "methods/generalization/test_partition.py::test_refused",
         "methods/generalization/test_clump.py",
     ),
@@ -529,6 +530,7 @@ FAULTS: list[Fault] = [
     *REPORTS,
     *SHARDS,
     *STREAM_TEXTS,
+    *SPARK_GROUPS,
     *STREAMS,
     *EXPOSURE,
     *IDENTIFIERS,
