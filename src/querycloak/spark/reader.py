@@ -170,7 +170,7 @@ def _check_columns(found: SparkInput, options: ReadOptions) -> None:
     if found.rows >= FEWEST_ROWS_FOR_USERS and found.users > MOST_USERS_PER_ROW * found.rows:
         problem = (
             f"the column taken for the user has {found.users:,} different values in {found.rows:,} rows, nearly one "
-            "per row, as row numbers or queries do; say which column is which with --columns, or, if it is right, go on "
-            "with --yes"
+            "per row, as row numbers or queries do; say which column is which with --columns, or, if it is right, go "
+            "on with --yes"
         )
         raise InputError.at(found.files.shown, problem)

@@ -137,8 +137,8 @@ def _people_of_names(names: DataFrame, queries: DataFrame, pairs: DataFrame) -> 
     lengths = sorted(row.n for row in names.select(F.size(F.split("name", " ")).alias("n")).distinct().collect())
     words = queries.select("query", F.split("form", " ").alias("words"))
     parts = [_runs_of(F.col("words"), n) for n in lengths]
-    parts = F.array_distinct(F.concat(*parts)) if parts else F.array().cast("array<string>")
-    held = words.select("query", F.explode(parts).alias("name")).join(names, "name")
+    runs = F.array_distinct(F.concat(*parts)) if parts else F.array().cast("array<string>")
+    held = words.select("query", F.explode(runs).alias("name")).join(names, "name")
     return people_of(held.withColumnRenamed("name", "thing"), pairs).withColumnRenamed("thing", "name")
 
 
