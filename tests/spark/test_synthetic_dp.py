@@ -23,7 +23,7 @@ TEXTS = ["tennis", "green tea", "cheap hotels", "football boots", "zxqv", "new y
 def rows_of(seed=1, n=1500):
     """No two events of a user in one second: a cluster would put them in the order of their texts."""
     draw = np.random.default_rng(seed)
-    time = 1_141_000_000 + np.cumsum(draw.choice([0, 1, 5, 40, 700, 2500], n)).astype(int)
+    time = 1_141_000_000 + np.cumsum(draw.choice([0, 1, 5, 20, 60], n)).astype(int)
     rows, last = [], {}
     for t in time.tolist():
         user = f"u{int(60 * draw.random() ** 2)}"
@@ -50,8 +50,10 @@ def test_statistics_are_those_of_one_machine_to_the_last_digit(spark):
     bench = Workbench(log)
     concepts = bench.concepts
     everybody = np.ones(len(log.users), dtype=np.bool_)
+    read = read_on_one_machine(log, concepts, topics, everybody)
+    assert np.bincount(read.kind, minlength=7).min() > 0, "every kind of event is there"
     expected = find_on_one_machine(
-        read_on_one_machine(log, concepts, topics, everybody),
+        read,
         topics,
         len(log.users),
         5,
@@ -64,7 +66,6 @@ def test_statistics_are_those_of_one_machine_to_the_last_digit(spark):
         if name != "cluster":
             assert getattr(found, name).deviation == sums.deviation, name
             assert getattr(found, name).value.tolist() == sums.value.tolist(), name
-    assert expected.kinds.value.min() > 0, "every kind of event is there"
     events.frame.unpersist()
 
 
@@ -74,7 +75,7 @@ def test_an_invented_log_passes_the_gate_and_is_the_same_whenever_it_is_looked_a
 
     monkeypatch.setattr(module, "USERS", 25)  # several blocks
     rows = rows_of()
-    settings = {"epsilon": 40.0, "delta": 1e-4, "clusters": 4}
+    settings = {"epsilon": 40.0, "delta": 1e-4, "clusters": 4, "choose": "gaussian"}
     table, statement = anonymize(frame_of(spark, rows), "synthetic-dp", seed=4, **settings)
     release = Workbench(log_of(rows)).anonymize("synthetic-dp", seed=4, **settings)
     for name in ("settings", "parameters", "model", "ids", "covers", "does_not_cover", "assumptions", "account"):

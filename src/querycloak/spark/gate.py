@@ -55,12 +55,13 @@ def _counted(draft: Draft, also: Mapping[str, int]) -> dict[str, int]:
     """Count the table, for the statement: one job. `also` are counts that only the method knows."""
     from pyspark.sql import functions as F  # noqa: N812
 
+    texts = ["query", "category"] if {"category", "count"} <= set(draft.frame.columns) else ["query"]  # of concepts
     users = [F.countDistinct("user").alias("users")] if "user" in draft.frame.columns else []
     row = draft.frame.select(
         F.count("*").alias("rows"),
         F.count_if(F.col("query").isNull()).alias("without"),
         *users,
-        F.countDistinct("query").alias("distinct queries"),
+        F.countDistinct(*texts).alias("distinct queries"),
     ).first()
     found = {} if row is None else row.asDict()
     if found.pop("without", 0):
