@@ -69,7 +69,9 @@ def read_block(table: pa.Table, label: npt.NDArray[np.int64]) -> Block:
     known = frame.select("query", *OF_QUERY).unique("query", keep="any").sort("query")
     none = np.zeros(0, dtype=np.bool_)
     click, ranked = (
-        (frame["click_kept"].to_numpy(), frame["rank_kept"].to_numpy()) if "click_kept" in frame.columns else (none, none)
+        (frame["click_kept"].to_numpy(), frame["rank_kept"].to_numpy())
+        if "click_kept" in frame.columns
+        else (none, none)
     )
     return Block(log, _concepts(log, known["concepts"]), _shared(known, label), click, ranked)
 
@@ -96,5 +98,9 @@ def _shared(known: pl.DataFrame, label: npt.NDArray[np.int64]) -> SharedTexts:
     text, words = _coded(known["text"])
     people = known.drop_nulls("text").group_by("text").agg(pl.col("people").max()).sort("text")["people"]
     return SharedTexts(
-        text.astype(np.int64), known["kind"].to_numpy().astype(np.int8), words, people.to_numpy().astype(np.int64), label
+        text.astype(np.int64),
+        known["kind"].to_numpy().astype(np.int8),
+        words,
+        people.to_numpy().astype(np.int64),
+        label,
     )

@@ -55,7 +55,9 @@ class Histogram:
     @classmethod
     def of(cls, users: DataFrame) -> Histogram:
         """Count users by topic: one job. `users` has `user`, `topic` and `rows`."""
-        counted = users.groupBy("topic").agg(F.count("*").alias("n"), F.sum("rows").alias("rows"), F.max("rows").alias("m"))
+        counted = users.groupBy("topic").agg(
+            F.count("*").alias("n"), F.sum("rows").alias("rows"), F.max("rows").alias("m")
+        )
         found = sorted(tuple(row) for row in counted.collect())
         columns = np.array(found, dtype=np.int64).reshape(-1, 4).T
         return cls(*columns[:3], most=int(columns[3].max(initial=0)))
@@ -102,7 +104,7 @@ def join_small(size: Int64s, least: int) -> Int64s:
 
 
 def cut_blocks(users: DataFrame, per_block: int | None, k: int, random: Randomness, histogram: Histogram) -> Blocks:
-    """Cut users (`user`, `topic`, `rows`) into blocks of about `per_block`, and refuse what does not fit into a task."""
+    """Cut users (`user`, `topic`, `rows`) into blocks of about `per_block`; refuse what does not fit into a task."""
     if histogram.most > MOST_ROWS:
         raise InputError(
             f"One user has {histogram.most:,} rows, and a user's rows must fit into one task: {MOST_ROWS:,} at most. "

@@ -32,9 +32,14 @@ METHODS: Final[dict[str, str]] = {
     "fixed-depth": "streams.batch",
     "flat": "streams.batch",
     "nearest": "streams.batch",
+    "plain-microaggregation": "microaggregation",
     "policy": "policy.policy",
     "self-adjusting": "streams.batch",
+    "semantic-microaggregation": "microaggregation",
     "sweep": "sweep",
+    "syntactic-microaggregation": "microaggregation",
+    "url-microaggregation": "microaggregation",
+    "word-microaggregation": "microaggregation",
 }
 """name → module in `querycloak.spark`, whose function has the name with underscores"""
 

@@ -77,7 +77,7 @@ def topics_of(rows: DataFrame, tokens: Column, weight: Column, tree: TreeOf | No
         F.sum("rows").alias("rows"), F.collect_list(F.struct("token", "n", "w")).alias("tokens")
     )
 
-    def choose(lists: pa.ListArray) -> pa.Array:
+    def choose(lists: pa.Array) -> pa.Array:
         return pa.array(_topics(lists, None if tree is None else tree()))
 
     topic = F.arrow_udf(choose, T.LongType())("tokens")  # type: ignore[attr-defined] # stubs lag behind

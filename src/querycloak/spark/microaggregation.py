@@ -1,0 +1,354 @@
+"""The five microaggregations on a cluster: users in topical blocks, each block grouped and drawn by one machine's code.
+
+What people share of texts is counted over the whole log (`shared_texts.py`); who is grouped with whom, and which rows
+a group publishes, is decided in the user's block (`blocks.py`) by the functions of one machine. A block returns one row
+per group: its members, and the rows that all of them get. So members cannot differ, and groups that lie on disk between
+two jobs are k times smaller than the release.
+
+Everything random in a block is a function of the secret and of the block's number, and its rows are sorted first: a
+task that runs twice publishes the same. A log of one block is drawn, with a seed, as on one machine.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
+
+from querycloak.errors import InputError, ParameterError
+from querycloak.keyed_randomness import KeyedRandomness
+from querycloak.logs.query_log import QueryLog
+from querycloak.methods.microaggregation._group_release import (
+    FURTHER_CLICKS,
+    Drawn,
+    Grouped,
+    draw_shared,
+    group_statement,
+)
+from querycloak.methods.microaggregation._group_settings import BLOCK_USERS, MdavSettings
+from querycloak.methods.microaggregation._grouping import refuse_too_few
+from querycloak.methods.microaggregation.syntactic_microaggregation import group_by_spelling
+from querycloak.releases.columns import KeptColumns
+from querycloak.releases.kinds import KIND_NAMES
+from querycloak.spark.block_figures import USERS, added_up
+from querycloak.spark.block_rows import OF_LOG, OF_QUERY, Block, read_block
+from querycloak.spark.blocks import Blocks, Histogram, cut_blocks
+from querycloak.spark.concepts import with_concepts
+from querycloak.spark.new_ids import NewIds, all_digits
+from querycloak.spark.shared_texts import shared_texts
+from querycloak.spark.spark_release import Draft
+from querycloak.spark.topics import hashed, letters, path_bin, topics_of
+from querycloak.texts.text_promises import covered_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+    from pyspark.core.broadcast import Broadcast
+    from pyspark.sql import Column, DataFrame
+
+    from querycloak.methods.microaggregation._group_settings import GroupSettings
+    from querycloak.randomness import Randomness
+    from querycloak.releases.columns import KeptRows
+    from querycloak.spark.knowledge import Knowledge
+    from querycloak.spark.spark_log import SparkLog
+
+__all__ = [
+    "USERS_OF_BLOCK",
+    "plain_microaggregation",
+    "semantic_microaggregation",
+    "syntactic_microaggregation",
+    "url_microaggregation",
+    "word_microaggregation",
+]
+
+KEPT: Final = StorageLevel.MEMORY_AND_DISK
+USERS_OF_BLOCK: Final = {
+    "syntactic-microaggregation": 2_000,
+    "url-microaggregation": BLOCK_USERS,
+    "word-microaggregation": BLOCK_USERS,
+}
+"""users grouped together by methods that have no setting for it: one machine compares all users with all"""
+ENTRY: Final = {"query": "string", "kind": "string", "time": "bigint", "rank": "int", "url": "string"}
+"""columns that a group may publish"""
+
+
+def semantic_microaggregation(log: SparkLog, settings: Any, random: Randomness, knowledge: Knowledge) -> Draft:
+    """Group users by what their queries mean (`methods/microaggregation/semantic_microaggregation.py`)."""
+    return _release("semantic-microaggregation", log, settings, random, knowledge)
+
+
+def plain_microaggregation(log: SparkLog, settings: Any, random: Randomness, knowledge: Knowledge) -> Draft:
+    """Group users by the queries they share (`methods/microaggregation/plain_microaggregation.py`)."""
+    return _release("plain-microaggregation", log, settings, random, knowledge)
+
+
+def syntactic_microaggregation(log: SparkLog, settings: Any, random: Randomness, knowledge: Knowledge) -> Draft:
+    """Group users by the spelling of their queries (`methods/microaggregation/syntactic_microaggregation.py`)."""
+    return _release("syntactic-microaggregation", log, settings, random, knowledge)
+
+
+def url_microaggregation(log: SparkLog, settings: Any, random: Randomness, knowledge: Knowledge) -> Draft:
+    """Group users by the categories of clicked sites (`methods/microaggregation/url_microaggregation.py`)."""
+    if knowledge.directory is not None and not log.has("url"):
+        raise InputError("The log has no clicked URLs, so its queries have no site.")
+    if knowledge.directory is None and not log.has("category"):
+        raise InputError("The log has no category column: give a directory of sites with --directory (directory=…).")
+    return _release("url-microaggregation", log, settings, random, knowledge)
+
+
+def word_microaggregation(log: SparkLog, settings: Any, random: Randomness, knowledge: Knowledge) -> Draft:
+    """Group users by the categories of their words (`methods/microaggregation/word_microaggregation.py`)."""
+    return _release("word-microaggregation", log, settings, random, knowledge)
+
+
+def _release(name: str, log: SparkLog, settings: GroupSettings, random: Randomness, knowledge: Knowledge) -> Draft:
+    """Group the users of a log block by block, and say what holds."""
+    if settings.as_in_paper:
+        raise ParameterError(
+            f"{name}: as_in_paper draws from all queries of the log at once, and is for one machine: it reproduces a "
+            "paper. Leave it out on Spark."
+        )
+    refuse_too_few(log.users.limit(settings.k).count(), settings.k, "")
+    rows = _rows(name, log, settings, knowledge)
+    users = _topics(name, rows.frame, knowledge).persist(KEPT)
+    histogram = Histogram.of(users)
+    blocks = cut_blocks(users, _per_block(name, settings, int(histogram.users.sum())), settings.k, random, histogram)
+    groups = _groups(name, rows, blocks, log, settings, random, knowledge).persist(KEPT)
+    figures = [json.loads(row.figures) for row in groups.where("figures is not null").select("figures").collect()]
+    dropped = added_up([found["dropped"] for found in figures], counted=False)
+    members = groups.where("size(entries) > 0").select(F.explode("users").alias("user"), "entries")
+    names = members.select("user")
+    ids = NewIds.of(names, random, avoid=log.users, digits=all_digits(log.users))
+    known = ids.put_on(members)
+    kept = _kept(log, settings)
+    statement = group_statement(
+        name,
+        settings,
+        random,
+        covers=covered_texts(settings, _window(log)),
+        kept=kept,
+        counts_in=log.counts_in,
+        counts_out={},
+        dropped={reason: int(n) for reason, n in dropped.items()},
+        figures=added_up([found["figures"] for found in figures], counted=len(figures) > 1 and _cuts(settings)),
+    )
+    frame = known.select(F.col("id").alias("user"), F.explode("entries").alias("e")).select("user", "e.*")
+    return Draft("log", frame, statement, truth=known.select("id", "user"))
+
+
+def _cuts(settings: GroupSettings) -> bool:
+    """Tell whether the statement of one machine counts blocks."""
+    return isinstance(settings, MdavSettings)
+
+
+def _per_block(name: str, settings: GroupSettings, n: int) -> int | None:
+    """Return the users per block; None = one block of all."""
+    if isinstance(settings, MdavSettings):
+        return settings.block_users(n)
+    return USERS_OF_BLOCK[name] if n > USERS_OF_BLOCK[name] else None
+
+
+class _Rows:
+    """The rows of a log with what was found over the whole log, each user's in one partition."""
+
+    def __init__(self, frame: DataFrame, label: Broadcast[npt.NDArray[np.int64]]) -> None:
+        self.frame = frame
+        self.label = label
+
+
+def _rows(name: str, log: SparkLog, settings: GroupSettings, knowledge: Knowledge) -> _Rows:
+    """Join to each row what may be published instead of its query, and what it is about."""
+    texts = shared_texts(log, settings.rule, knowledge)
+    queries = with_concepts(texts.of_query, knowledge)
+    needed = {"user", "query", "time", "url", *(("rank",) if log.has("rank") else ())}
+    needed |= {"category"} if name == "url-microaggregation" and knowledge.directory is None else set()
+    frame = log.frame.select([column for column in OF_LOG if log.has(column) and column in needed])
+    frame = frame.join(queries.select("query", *OF_QUERY), "query")
+    label = frame.sparkSession.sparkContext.broadcast(texts.label)
+    return _Rows(frame.repartition("user").persist(KEPT), label)
+
+
+def _topics(name: str, rows: DataFrame, knowledge: Knowledge) -> DataFrame:
+    """Return the topic of each user: where those are whom the method would find near."""
+    others = F.lit(len(knowledge.taxonomy)) + hashed(F.coalesce("text", "query"))
+    if name == "plain-microaggregation":
+        return topics_of(rows, F.array(hashed(F.col("query"))), F.coalesce("people", F.lit(0)), None)
+    if name == "syntactic-microaggregation":
+        return topics_of(rows, F.array(letters(F.col("query"))), F.coalesce("people", F.lit(0)), None)
+    if name == "url-microaggregation":
+        if knowledge.directory is None:
+            found = F.when(F.col("category").isNotNull(), path_bin(F.col("category"))).otherwise(-1)
+            return topics_of(rows, F.array(found), F.lit(0), None)
+        return topics_of(rows, F.array(_site(knowledge)), F.lit(0), lambda: _directory(knowledge).taxonomy)
+    known = F.exists("concepts", lambda concept: concept >= 0)
+    tokens = F.when(known, F.col("concepts")).otherwise(F.array(others))
+    return topics_of(rows, tokens, F.lit(0), lambda: knowledge.taxonomy)
+
+
+def _directory(knowledge: Knowledge) -> Any:
+    directory = knowledge.directory
+    assert directory is not None
+    return directory
+
+
+def _site(knowledge: Knowledge) -> Column:
+    """Return the category of each row's site, -1 = none."""
+
+    def look_up(urls: pa.Array) -> pa.Array:
+        import polars as pl
+
+        from querycloak.mapping.categories import _sites
+
+        coded = urls.dictionary_encode()
+        found = _sites(pl.Series(coded.dictionary.cast(pa.large_string())), _directory(knowledge))
+        code = coded.indices.fill_null(len(found)).to_numpy(zero_copy_only=False)
+        return pa.array(np.append(found, -1).astype(np.int32)[code])
+
+    site: Column = F.arrow_udf(look_up, "int")("url")  # type: ignore[attr-defined] # stubs lag behind
+    return site
+
+
+def _groups(
+    name: str,
+    rows: _Rows,
+    blocks: Blocks,
+    log: SparkLog,
+    settings: GroupSettings,
+    random: Randomness,
+    knowledge: Knowledge,
+) -> DataFrame:
+    """Return one row per group: `users` and `entries`, and one per block with its `figures`."""
+    columns = ["query", *(["kind"] if settings.kinds == "column" else [])]
+    kept = _kept(log, settings)
+    columns += ["time"] if kept.time_grain else []
+    columns += ["url", *(["rank"] if log.has("rank") else [])] if kept.click_users else []
+    entry = ",".join(f"{column}:{ENTRY[column]}" for column in columns)
+    schema = f"users array<string>, entries array<struct<{entry}>>, figures string"
+    keyed = KeyedRandomness(random.child("blocks"))
+    alone = random if blocks.count == 1 and random.repeats else None  # with a seed, one block is as on one machine
+    label = rows.label
+    group = _grouping(name, settings, knowledge)
+    grain, people = kept.time_grain, kept.click_users
+
+    def run(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
+        block = read_block(table.drop_columns(["block"]), label.value)
+        source = keyed.of(str(key[0].as_py())) if alone is None else alone
+        grouped = group(block)
+        drawn = draw_shared(
+            block.log, source, grouped, block.shared, concepts=block.concepts, taxonomy=knowledge.taxonomy
+        )
+        bags = drawn.bags
+        assert bags.text is not None
+        columns_of = _columns_of(block, bags.text, grain, people)
+        made = columns_of.at(np.asarray(bags.bag_row, dtype=np.int64), bags.bag_query)
+        return _table(block, drawn, grouped, made, columns)
+
+    placed = rows.frame.join(blocks.users, "user")
+    parted = placed.repartition(max(1, min(blocks.count, MOST_PARTITIONS)), "block")
+    return parted.groupBy("block").applyInArrow(run, schema)
+
+
+MOST_PARTITIONS: Final = 20_000
+
+
+def _grouping(name: str, settings: GroupSettings, knowledge: Knowledge) -> Callable[[Block], Grouped]:
+    """Return what groups the users of a block, by the functions of one machine."""
+    from querycloak.methods.microaggregation import (
+        _category_release,
+        plain_microaggregation,
+        semantic_microaggregation,
+        url_microaggregation,
+        word_microaggregation,
+    )
+
+    if isinstance(settings, MdavSettings):
+        settings = replace(settings, blocks="off")
+    whole = cast("Any", settings)
+
+    def group(block: Block) -> Grouped:
+        if name == "semantic-microaggregation":
+            return semantic_microaggregation.group_by_meaning(
+                block.log, whole, block.shared, concepts=block.concepts, taxonomy=knowledge.taxonomy
+            )
+        if name == "plain-microaggregation":
+            return plain_microaggregation.group_by_texts(block.log, whole)
+        if name == "syntactic-microaggregation":
+            return group_by_spelling(block.log, whole)
+        if name == "url-microaggregation":
+            units = url_microaggregation.units_of_sites(block.log, knowledge.directory)
+        else:
+            units = word_microaggregation.units_of_words(block.log, whole, knowledge.taxonomy, knowledge.directory)
+        return _category_release.group_by_units(block.log, whole, units, block.shared)
+
+    return group
+
+
+def _columns_of(block: Block, text: npt.NDArray[np.int64], grain: str, people: int) -> KeptColumns:
+    """Return what is kept of a block's times and clicks, as it was counted over the whole log."""
+    return KeptColumns(block.log, grain, people, text, block.click, block.ranked, by_text=True)
+
+
+def _table(block: Block, drawn: Drawn, grouped: Grouped, made: KeptRows, columns: list[str]) -> pa.Table:
+    """Return the groups of a block, and its figures."""
+    bags, log = drawn.bags, block.log
+    order = np.argsort(bags.bag_group[made.entry], kind="stable")
+    entry = made.entry[order]
+    values: dict[str, pa.Array] = {"query": bags.queries.gather(bags.bag_query[entry]).to_arrow().cast(pa.string())}
+    if "kind" in columns:
+        kind = np.zeros(len(bags.bag_query), np.int64) if bags.bag_kind is None else bags.bag_kind
+        values["kind"] = pa.array(KIND_NAMES).take(pa.array(kind[entry]))
+    if made.time is not None:
+        time = made.time[order]
+        values["time"] = pa.array(time, mask=time == np.iinfo(np.int64).min)
+    if made.url is not None and log.urls is not None:
+        url = made.url[order]
+        values["url"] = log.urls.to_arrow().cast(pa.string()).take(pa.array(url, mask=url < 0))
+    if "rank" in columns and made.url is not None:
+        rank = np.full(len(order), -1, np.int32) if made.rank is None else made.rank[order]
+        values["rank"] = pa.array(rank, mask=rank < 0)
+    groups = int(grouped.group.max()) + 1
+    struct = pa.StructArray.from_arrays([values[name] for name in columns], names=columns)
+    entries = _lists(bags.bag_group[entry], struct, groups)
+    by_group = np.argsort(grouped.group, kind="stable")
+    names = log.users.gather(grouped.users[by_group]).to_arrow().cast(pa.string())
+    users = _lists(grouped.group[by_group], names, groups)
+    event = log.event
+    figures = {
+        "dropped": {FURTHER_CLICKS: int((~event).sum()), **drawn.dropped},
+        "figures": {USERS: len(grouped.users), **grouped.figures, **drawn.figures},
+    }
+    schema = pa.schema([("users", users.type), ("entries", entries.type), ("figures", pa.string())])
+    out = pa.table([users, entries, pa.nulls(groups, pa.string())], schema=schema)
+    last = pa.table(
+        [pa.nulls(1, users.type), pa.nulls(1, entries.type), pa.array([json.dumps(figures, default=float)])],
+        schema=schema,
+    )
+    return pa.concat_tables([out, last])
+
+
+def _lists(group: npt.NDArray[Any], values: pa.Array, groups: int) -> pa.ListArray:
+    """Cut values, ordered by group, into one list per group."""
+    start = np.searchsorted(group, np.arange(groups + 1)).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(start), values)
+
+
+def _kept(log: SparkLog, settings: GroupSettings) -> KeptColumns:
+    """Return what is kept of the log's columns, without its rows: for the statement."""
+    none = np.zeros(0, dtype=np.bool_)
+    grain = settings.time_grain if settings.keeps("time") and log.has("time") else ""
+    people = settings.rule.people if settings.keeps("clicks") and log.has("url") else 0
+    return KeptColumns(QueryLog.of([], []), grain, people, np.zeros(0, np.int64), none, none, by_text=True)
+
+
+def _window(log: SparkLog) -> QueryLog:
+    """Return a log of two rows with the first and the last time: what a statement says of the window needs no more."""
+    if not log.has("time"):
+        return QueryLog.of([], [])
+    first, last = log.frame.select(F.min("time"), F.max("time")).first() or (None, None)
+    return QueryLog.of(["", ""], ["", ""], times=[first, last]) if first is not None else QueryLog.of([], [])
