@@ -40,6 +40,8 @@ ROWS_OF_BLOCK: Final = 1_000_000
 MOST_ROWS: Final = 4_000_000
 """rows of a block at most: they must fit into the memory of one task"""
 
+MOST_PARTITIONS: Final = 20_000
+
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
@@ -70,6 +72,11 @@ class Blocks:
     users: DataFrame
     """`user` and `block`"""
     count: int
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions to spread the blocks over: as many as there are, since each is much work and few rows."""
+        return min(self.count, MOST_PARTITIONS)
 
 
 def starts_of_topics(histogram: Histogram, per_block: int | None) -> Float64s:

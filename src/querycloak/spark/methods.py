@@ -40,6 +40,8 @@ METHODS: Final[dict[str, str]] = {
     "syntactic-microaggregation": "microaggregation",
     "url-microaggregation": "microaggregation",
     "word-microaggregation": "microaggregation",
+    "clump": "clump",
+    "partition": "partition",
 }
 """name → module in `querycloak.spark`, whose function has the name with underscores"""
 

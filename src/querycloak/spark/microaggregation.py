@@ -250,11 +250,7 @@ def _groups(
         return _table(block, drawn, grouped, made, columns)
 
     placed = rows.frame.join(blocks.users, "user")
-    parted = placed.repartition(max(1, min(blocks.count, MOST_PARTITIONS)), "block")
-    return parted.groupBy("block").applyInArrow(run, schema)
-
-
-MOST_PARTITIONS: Final = 20_000
+    return placed.repartition(blocks.partitions, "block").groupBy("block").applyInArrow(run, schema)
 
 
 def _grouping(name: str, settings: GroupSettings, knowledge: Knowledge) -> Callable[[Block], Grouped]:
