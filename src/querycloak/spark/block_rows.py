@@ -46,7 +46,7 @@ def read_block(table: pa.Table, label: npt.NDArray[np.int64]) -> Block:
     import polars as pl
 
     frame = pl.DataFrame(pl.from_arrow(table))
-    order = [name for name in ("user", "query", "time") if name in frame.columns]
+    order: list[str | pl.Expr] = [name for name in ("user", "query", "time") if name in frame.columns]
     order += [pl.col("url").is_null()] if "url" in frame.columns else []  # the rows of an event next to each other
     order += [name for name in ("rank", "url", "category") if name in frame.columns]
     frame = frame.sort(order)

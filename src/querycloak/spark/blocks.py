@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 from pyspark.sql import types as T  # noqa: N812
 
 from querycloak.errors import InputError
 from querycloak.keyed_randomness import KeyedRandomness
+from querycloak.spark.kept import kept
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -62,7 +62,7 @@ class Histogram:
         )
         found = sorted(tuple(row) for row in counted.collect())
         columns = np.array(found, dtype=np.int64).reshape(-1, 4).T
-        return cls(*columns[:3], most=int(columns[3].max(initial=0)))
+        return cls(columns[0], columns[1], columns[2], int(columns[3].max(initial=0)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,7 +89,10 @@ def starts_of_topics(histogram: Histogram, per_block: int | None) -> Float64s:
         return np.linspace(0, 1, len(histogram.topic) + 1)
     length = np.maximum(histogram.users / per_block, histogram.rows / ROWS_OF_BLOCK)
     end = np.concatenate([[0.0], np.cumsum(length)])
-    return np.asarray(end * (max(1, round(end[-1])) / end[-1]), dtype=np.float64)
+    blocks = max(1, round(end[-1]))
+    out = np.asarray(end * (blocks / end[-1]), dtype=np.float64)
+    out[-1] = blocks
+    return out
 
 
 def join_small(size: Int64s, least: int) -> Int64s:
@@ -119,7 +122,7 @@ def cut_blocks(users: DataFrame, per_block: int | None, k: int, random: Randomne
         )
     starts = starts_of_topics(histogram, per_block)
     first = _put_on(users, histogram.topic, starts, KeyedRandomness(random.child("spread")))
-    first = first.persist(StorageLevel.MEMORY_AND_DISK)
+    first = kept(first)
     counted = first.groupBy("block").agg(F.count("*").alias("n"), F.sum("rows").alias("rows"))
     size, rows = np.zeros((2, round(starts[-1])), dtype=np.int64)
     for row in counted.collect():

@@ -42,7 +42,7 @@ def clump(log: SparkLog, settings: Clump, random: Randomness, knowledge: Knowled
     alone = random if blocks.count == 1 and random.repeats else None  # with a seed, one block is as on one machine
     seen, asked = made.concepts, settings.to_json()
 
-    def run(key: tuple[pa.Scalar[Any], ...], table: pa.Table) -> pa.Table:
+    def run(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         source = keyed.of(str(key[0].as_py())) if alone is None else alone
         names, bags = read_transactions(table)
         costs = cost_tree(knowledge.taxonomy, seen, asked)

@@ -22,7 +22,6 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's doc
 
 from querycloak.errors import InputError, ParameterError
 from querycloak.keyed_randomness import KeyedRandomness
-from querycloak.logs.query_log import QueryLog
 from querycloak.methods.microaggregation._group_release import (
     FURTHER_CLICKS,
     Drawn,
@@ -33,17 +32,21 @@ from querycloak.methods.microaggregation._group_release import (
 from querycloak.methods.microaggregation._group_settings import BLOCK_USERS, MdavSettings
 from querycloak.methods.microaggregation._grouping import refuse_too_few
 from querycloak.methods.microaggregation.syntactic_microaggregation import group_by_spelling
-from querycloak.releases.columns import KeptColumns
+from querycloak.progress import QUIET
+from querycloak.releases import columns as of_release
 from querycloak.releases.kinds import KIND_NAMES
 from querycloak.spark.block_figures import USERS, added_up
 from querycloak.spark.block_rows import OF_LOG, OF_QUERY, Block, read_block
 from querycloak.spark.blocks import Blocks, Histogram, cut_blocks
 from querycloak.spark.concepts import with_concepts
+from querycloak.spark.kept import kept
+from querycloak.spark.kept_columns import KeptColumns
 from querycloak.spark.new_ids import NewIds, all_digits
 from querycloak.spark.shared_texts import shared_texts
 from querycloak.spark.spark_release import Draft
+from querycloak.spark.sweep import window_of
 from querycloak.spark.topics import hashed, letters, path_bin, topics_of
-from querycloak.texts.text_promises import covered_texts
+from querycloak.texts.text_promises import covered_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,30 +119,29 @@ def _release(name: str, log: SparkLog, settings: GroupSettings, random: Randomne
         )
     refuse_too_few(log.users.limit(settings.k).count(), settings.k, "")
     rows = _rows(name, log, settings, knowledge)
-    users = _topics(name, rows.frame, knowledge).persist(KEPT)
+    users = kept(_topics(name, rows.frame, knowledge))
     histogram = Histogram.of(users)
     blocks = cut_blocks(users, _per_block(name, settings, int(histogram.users.sum())), settings.k, random, histogram)
-    groups = _groups(name, rows, blocks, log, settings, random, knowledge).persist(KEPT)
+    groups = kept(_groups(name, rows, blocks, log, settings, random, knowledge))
     figures = [json.loads(row.figures) for row in groups.where("figures is not null").select("figures").collect()]
     dropped = added_up([found["dropped"] for found in figures], counted=False)
     members = groups.where("size(entries) > 0").select(F.explode("users").alias("user"), "entries")
     names = members.select("user")
     ids = NewIds.of(names, random, avoid=log.users, digits=all_digits(log.users))
     known = ids.put_on(members)
-    kept = _kept(log, settings)
     statement = group_statement(
         name,
         settings,
         random,
-        covers=covered_texts(settings, _window(log)),
-        kept=kept,
+        covers=covered_in(settings, window_of(log)),
+        kept=rows.columns,
         counts_in=log.counts_in,
         counts_out={},
         dropped={reason: int(n) for reason, n in dropped.items()},
         figures=added_up([found["figures"] for found in figures], counted=len(figures) > 1 and _cuts(settings)),
     )
     frame = known.select(F.col("id").alias("user"), F.explode("entries").alias("e")).select("user", "e.*")
-    return Draft("log", frame, statement, truth=known.select("id", "user"))
+    return Draft("log", frame, statement, truth=known.select("id", "user"), also={"concepts": rows.concepts})
 
 
 def _cuts(settings: GroupSettings) -> bool:
@@ -157,21 +159,30 @@ def _per_block(name: str, settings: GroupSettings, n: int) -> int | None:
 class _Rows:
     """The rows of a log with what was found over the whole log, each user's in one partition."""
 
-    def __init__(self, frame: DataFrame, label: Broadcast[npt.NDArray[np.int64]]) -> None:
+    def __init__(
+        self, frame: DataFrame, label: Broadcast[npt.NDArray[np.int64]], columns: KeptColumns, concepts: DataFrame
+    ) -> None:
         self.frame = frame
         self.label = label
+        self.columns = columns
+        self.concepts = concepts
 
 
 def _rows(name: str, log: SparkLog, settings: GroupSettings, knowledge: Knowledge) -> _Rows:
-    """Join to each row what may be published instead of its query, and what it is about."""
+    """Join to each row what may be published instead of its query, what it is about, and whether its click is kept."""
     texts = shared_texts(log, settings.rule, knowledge)
-    queries = with_concepts(texts.of_query, knowledge)
-    needed = {"user", "query", "time", "url", *(("rank",) if log.has("rank") else ())}
-    needed |= {"category"} if name == "url-microaggregation" and knowledge.directory is None else set()
-    frame = log.frame.select([column for column in OF_LOG if log.has(column) and column in needed])
-    frame = frame.join(queries.select("query", *OF_QUERY), "query")
-    label = frame.sparkSession.sparkContext.broadcast(texts.label)
-    return _Rows(frame.repartition("user").persist(KEPT), label)
+    concepts = texts.concepts
+    if concepts is None:
+        concepts = with_concepts(texts.of_query.select("query"), knowledge)
+    columns = KeptColumns.of(log, settings, settings.rule, texts.of_query.join(concepts, "query"))
+    marked = replace(columns, time_grain="").marked  # exact times tell which rows are one event
+    needed = {"user", "query", "time", "url", "rank"} if log.has("url") else {"user", "query", "time"}
+    if name == "url-microaggregation" and knowledge.directory is None:
+        needed |= {"category"}
+    marks = ["click_kept", "rank_kept"] if columns.click_users else []
+    found = marked.select(*(c for c in OF_LOG if log.has(c) and c in needed), *OF_QUERY, *marks)
+    label = found.sparkSession.sparkContext.broadcast(texts.label)
+    return _Rows(found.repartition("user").persist(KEPT), label, columns, concepts)
 
 
 def _topics(name: str, rows: DataFrame, knowledge: Knowledge) -> DataFrame:
@@ -225,16 +236,16 @@ def _groups(
 ) -> DataFrame:
     """Return one row per group: `users` and `entries`, and one per block with its `figures`."""
     columns = ["query", *(["kind"] if settings.kinds == "column" else [])]
-    kept = _kept(log, settings)
-    columns += ["time"] if kept.time_grain else []
-    columns += ["url", *(["rank"] if log.has("rank") else [])] if kept.click_users else []
+    held = rows.columns
+    columns += ["time"] if held.time_grain else []
+    columns += ["url", *(["rank"] if log.has("rank") else [])] if held.click_users else []
     entry = ",".join(f"{column}:{ENTRY[column]}" for column in columns)
     schema = f"users array<string>, entries array<struct<{entry}>>, figures string"
     keyed = KeyedRandomness(random.child("blocks"))
     alone = random if blocks.count == 1 and random.repeats else None  # with a seed, one block is as on one machine
     label = rows.label
     group = _grouping(name, settings, knowledge)
-    grain, people = kept.time_grain, kept.click_users
+    grain, people = held.time_grain, held.click_users
 
     def run(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         block = read_block(table.drop_columns(["block"]), label.value)
@@ -280,14 +291,14 @@ def _grouping(name: str, settings: GroupSettings, knowledge: Knowledge) -> Calla
             units = url_microaggregation.units_of_sites(block.log, knowledge.directory)
         else:
             units = word_microaggregation.units_of_words(block.log, whole, knowledge.taxonomy, knowledge.directory)
-        return _category_release.group_by_units(block.log, whole, units, block.shared)
+        return _category_release.group_by_units(block.log, whole, units, block.shared, QUIET)
 
     return group
 
 
-def _columns_of(block: Block, text: npt.NDArray[np.int64], grain: str, people: int) -> KeptColumns:
+def _columns_of(block: Block, text: npt.NDArray[np.int64], grain: str, people: int) -> of_release.KeptColumns:
     """Return what is kept of a block's times and clicks, as it was counted over the whole log."""
-    return KeptColumns(block.log, grain, people, text, block.click, block.ranked, by_text=True)
+    return of_release.KeptColumns(block.log, grain, people, text, block.click, block.ranked, by_text=True)
 
 
 def _table(block: Block, drawn: Drawn, grouped: Grouped, made: KeptRows, columns: list[str]) -> pa.Table:
@@ -332,19 +343,3 @@ def _lists(group: npt.NDArray[Any], values: pa.Array, groups: int) -> pa.ListArr
     """Cut values, ordered by group, into one list per group."""
     start = np.searchsorted(group, np.arange(groups + 1)).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(start), values)
-
-
-def _kept(log: SparkLog, settings: GroupSettings) -> KeptColumns:
-    """Return what is kept of the log's columns, without its rows: for the statement."""
-    none = np.zeros(0, dtype=np.bool_)
-    grain = settings.time_grain if settings.keeps("time") and log.has("time") else ""
-    people = settings.rule.people if settings.keeps("clicks") and log.has("url") else 0
-    return KeptColumns(QueryLog.of([], []), grain, people, np.zeros(0, np.int64), none, none, by_text=True)
-
-
-def _window(log: SparkLog) -> QueryLog:
-    """Return a log of two rows with the first and the last time: what a statement says of the window needs no more."""
-    if not log.has("time"):
-        return QueryLog.of([], [])
-    first, last = log.frame.select(F.min("time"), F.max("time")).first() or (None, None)
-    return QueryLog.of(["", ""], ["", ""], times=[first, last]) if first is not None else QueryLog.of([], [])

@@ -54,7 +54,7 @@ def partition(log: SparkLog, settings: Partition, random: Randomness, knowledge:
     rows = made.frame.select("user", "items", F.lit(ROOT).alias("part"), nodes.alias("nodes"))
     small, tasks = _split(rows, made.counted.users, settings.k, costs)
 
-    def finish(_: tuple[pa.Scalar[Any], ...], table: pa.Table) -> pa.Table:
+    def finish(_: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         return _finish(table, costs(), settings.k, knowledge)
 
     clusters = small.repartition(tasks, "task").groupBy("task").applyInArrow(finish, CLUSTERS)

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 from pyspark.sql.window import Window
 
 from querycloak.arrays.ragged import Ragged, row_starts
 from querycloak.methods.generalization.partition import top_down
+from querycloak.spark.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ROOT", "Step"]
 
-KEPT: Final = StorageLevel.MEMORY_AND_DISK
 ROOT: Final = "0"
 """name of the part that holds everybody"""
 ROWS: Final = "user string, items array<int>, part string, nodes array<bigint>"
@@ -90,7 +89,7 @@ class Step:
         placed = self.rows.mapInArrow(_placing(splits, self.costs), PLACED)
         joined = placed.join(groups, ["part", "node", "children"], "left")
         moved = self._moved(placed, splits)
-        new = _cut(joined.mapInArrow(_splitting(splits, moved, self.costs), ROWS))
+        new = kept(joined.mapInArrow(_splitting(splits, moved, self.costs), ROWS))
         sizes = new.groupBy("part").agg(F.count("*").alias("n"), F.first("nodes").alias("nodes"))
         large = {row.part: row.nodes for row in sizes.where(F.col("n") > most).collect()}
         open_ = {part: nodes for part, nodes in large.items() if any(node >= 0 for node in nodes)}
@@ -104,16 +103,16 @@ class Step:
         added = found.groupBy("part", "node", "children").agg(
             F.first("worth").alias("worth"), F.sum("n").alias("n"), F.min("first").alias("first")
         )
-        return added.persist(KEPT)
+        return kept(added)
 
     def _splits(self) -> dict[str, Split]:
         """Choose how each part is split; one that cannot be split is not in it."""
-        kept, k = _is_kept(self.k), self.k
+        is_kept, k = _is_kept(self.k), self.k
         sums = self._groups.groupBy("part", "node").agg(
-            F.coalesce(F.sum(F.when(~kept, F.col("n"))), F.lit(0)).alias("back"),
-            F.count_if(kept).alias("kept"),
-            F.coalesce(F.sum(F.when(kept, F.col("n") * F.col("worth"))), F.lit(0)).alias("gain"),
-            F.coalesce(F.sum(F.when(kept, F.col("n") - k)), F.lit(0)).alias("spare"),
+            F.coalesce(F.sum(F.when(~is_kept, F.col("n"))), F.lit(0)).alias("back"),
+            F.count_if(is_kept).alias("kept"),
+            F.coalesce(F.sum(F.when(is_kept, F.col("n") * F.col("worth"))), F.lit(0)).alias("gain"),
+            F.coalesce(F.sum(F.when(is_kept, F.col("n") - k)), F.lit(0)).alias("spare"),
         )
         rows = sums.where("kept > 0").collect()
         short = [f"{row.part} {row.node}" for row in rows if 0 < row.back < k]
@@ -122,7 +121,7 @@ class Step:
             of_node.orderBy(F.col("n") <= k, "worth", "first")
         )  # those with users to spare first
         least = F.row_number().over(of_node.orderBy(F.col("n") * F.col("worth"), "first"))
-        able = self._groups.where(kept & F.concat_ws(" ", "part", "node").isin(short))
+        able = self._groups.where(is_kept & F.concat_ws(" ", "part", "node").isin(short))
         able = able.select("part", "node", "children", "worth", "n", cheap.alias("cheap"), least.alias("least"))
         donors: dict[tuple[str, int], list[Row]] = {}
         if short:
@@ -280,8 +279,8 @@ def _splitting(splits: Mapping[str, Split], moved: set[tuple[str, str]], costs: 
             parts, nodes = [], []
             known: dict[tuple[str, bytes | None], tuple[str, list[int]]] = {}
             columns = [batch[name].to_pylist() for name in ("user", "part", "children", "kept", "nodes")]
-            for user, part, children, kept, old in zip(*columns, strict=True):
-                stays = kept is not None and (part, user) not in moved
+            for user, part, children, of_group, old in zip(*columns, strict=True):
+                stays = of_group is not None and (part, user) not in moved
                 key = (part, children if stays and part in splits and children != splits[part].whole else None)
                 if key not in known:
                     known[key] = _new_part(key, old, splits.get(part))
@@ -305,13 +304,3 @@ def _new_part(key: tuple[str, bytes | None], old: list[int], split: Split | None
         return digest, [*rest, -1 - split.node]
     new = np.frombuffer(children, ">i4").tolist()
     return digest, [*rest, *(-1 - child if child == split.node else child for child in new)]
-
-
-def _cut(frame: DataFrame) -> DataFrame:
-    """Keep rows with nothing of how they were made: a plan that holds itself twice would double with each step.
-
-    Where the session has a folder for checkpoints they are kept there, and outlive executors; else on the executors.
-    """
-    session = frame.sparkSession
-    reliable = session.sparkContext.getCheckpointDir() is not None
-    return frame.checkpoint() if reliable else frame.localCheckpoint()

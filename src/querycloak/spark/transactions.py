@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 
 from querycloak.arrays.ragged import Ragged, row_starts
@@ -22,6 +21,7 @@ from querycloak.methods.generalization._generalized_release import (
 )
 from querycloak.releases.release import CONCEPT_ID
 from querycloak.spark.concepts import with_concepts
+from querycloak.spark.kept import kept
 from querycloak.spark.new_ids import NewIds, all_digits
 from querycloak.spark.spark_release import Draft
 
@@ -46,7 +46,6 @@ __all__ = [
     "transactions",
 ]
 
-KEPT: Final = StorageLevel.MEMORY_AND_DISK
 NAMES: Final = ("query", "category", CONCEPT_ID)
 CLUSTERS: Final = (
     "users array<string>, concepts array<int>, "
@@ -97,7 +96,7 @@ def transactions(log: SparkLog, settings: Any, knowledge: Knowledge, method: str
     counted = units.groupBy("user").agg(
         F.array_sort(items).alias("items"), F.count_if(F.col("item").isNull()).alias("u")
     )
-    users = counted.persist(KEPT)
+    users = kept(counted)
     has = F.size("items") > 0
     row = users.select(F.count_if(has), F.count_if(~has), F.sum(F.when(has, F.col("u")).otherwise(0))).first() or (
         0,
@@ -159,7 +158,7 @@ def release_clusters(
     length_is: str,
 ) -> Draft:
     """Publish each user with the concepts of its cluster, and say what that promises. `clusters` are as `CLUSTERS`."""
-    clusters = clusters.persist(KEPT)
+    clusters = kept(clusters)
     n = F.size("users")
     sums = [F.sum(name).alias(name) for name in ("loss", "items", "published", "depth", "root", "leaves")]
     row = clusters.agg(F.count("*").alias("clusters"), F.sum(n).alias("users"), F.min(n).alias("least"), *sums).first()

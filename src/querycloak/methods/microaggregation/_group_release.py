@@ -9,7 +9,7 @@ on average over the group. Which queries are in the bag is not covered: see `doe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -82,6 +82,20 @@ class GroupBags:
 def no_rows(entries: Ints) -> npt.NDArray[np.int64]:
     """Return `bag_row` of entries that were made from no row of their own."""
     return np.full(len(entries), NO_CODE, dtype=np.int64)
+
+
+class Kept(Protocol):
+    """What is said of the columns that a release keeps."""
+
+    @property
+    def promises(self) -> dict[str, Any]:
+        """Return what the statement promises, as its fields."""
+        ...
+
+    @property
+    def exposes(self) -> tuple[str, ...]:
+        """Return what the columns leave open, one sentence each."""
+        ...
 
 
 class Grouped(NamedTuple):
@@ -208,7 +222,7 @@ def group_statement(
     *,
     covers: tuple[str, ...],
     covers_not: tuple[str, ...] = (),
-    kept: KeptColumns | None,
+    kept: Kept | None,
     counts_in: dict[str, int],
     counts_out: dict[str, int],
     dropped: dict[str, int],
