@@ -33,6 +33,7 @@ from mutation.reproduction_faults import REPRODUCTIONS
 from mutation.semanticdp_faults import SEMANTIC_DP
 from mutation.setunion_faults import SET_UNION
 from mutation.shard_faults import SHARDS
+from mutation.spark_groups_faults import SPARK_GROUPS
 from mutation.spark_policy_faults import SPARK_POLICY
 from mutation.stream_faults import STREAMS
 from mutation.stream_text_faults import STREAM_TEXTS
@@ -527,6 +528,7 @@ FAULTS: list[Fault] = [
     *REPORTS,
     *SHARDS,
     *STREAM_TEXTS,
+    *SPARK_GROUPS,
     *STREAMS,
     *EXPOSURE,
     *IDENTIFIERS,
