@@ -48,9 +48,8 @@ def test_a_class_of_k_minus_1_is_refused(spark) -> None:
     from querycloak.spark.gate_classes import check_classes
     from querycloak.spark.spark_release import Draft
 
-    frame = spark.createDataFrame(
-        rows_of(*[[("tea", 1)]] * 3, *[[("pot", 1)]] * 2), "user string, query string, time int"
-    )
+    rows = rows_of(*[[("tea", 1)]] * 3, *[[("pot", 1)]] * 2)
+    frame = spark.createDataFrame(rows, "user string, query string, time int")
     statement = PrivacyStatement(
         method="m", settings={}, version="", model="k", parameters={"k": 2.0}, unit="user", covers=(), does_not_cover=(),
         randomness="", new_ids=True, counts_in={}, counts_out={}, dropped={},
