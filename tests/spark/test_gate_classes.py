@@ -51,8 +51,8 @@ def test_a_class_of_k_minus_1_is_refused(spark) -> None:
     rows = rows_of(*[[("tea", 1)]] * 3, *[[("pot", 1)]] * 2)
     frame = spark.createDataFrame(rows, "user string, query string, time int")
     statement = PrivacyStatement(
-        method="m", settings={}, version="", model="k", parameters={"k": 2.0}, unit="user", covers=(), does_not_cover=(),
-        randomness="", new_ids=True, counts_in={}, counts_out={}, dropped={},
+        method="m", settings={}, version="", model="k", parameters={"k": 2.0}, unit="user", covers=(),
+        does_not_cover=(), randomness="", new_ids=True, counts_in={}, counts_out={}, dropped={},
     )  # fmt: skip
     draft = Draft("log", frame, statement)
     check_classes(draft)
