@@ -7,7 +7,7 @@ guarantee is that of one machine (`methods/generalization/clump.py`). What is lo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa  # noqa: TC002 - Spark reads the types of functions
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
