@@ -17,6 +17,7 @@ def main(folder: str) -> None:
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.memory", "512m")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # it lives for seconds
         .config("spark.sql.shuffle.partitions", "1")
         .getOrCreate()
     )
@@ -25,7 +26,6 @@ def main(folder: str) -> None:
     log = log.option("maxFilesPerTrigger", 1).option("header", True).csv(f"{folder}/in")
     released = stream(log, "self-adjusting", checkpoint=f"{folder}/state", k=3, as_in_paper=True, ids="original")
     query = released.write(f"{folder}/out", trigger={"availableNow": True})
-    print("running", flush=True)
     query.awaitTermination()
 
 

@@ -45,7 +45,7 @@ def class_sizes(frame: DataFrame) -> DataFrame:
     row = F.to_json(F.struct(F.lit(os.urandom(16).hex()).alias(" key"), *columns), {"ignoreNullFields": "false"})
     hashed = frame.select("user", F.sha2(row, 256).alias("hash"))
     pieces = [
-        F.sum(F.conv(F.substring("hash", 1 + HEX_DIGITS * i, HEX_DIGITS), 16, 10).cast("decimal(18,0)")).alias(f"h{i}")
+        F.sum(F.conv(F.substring("hash", 1 + HEX_DIGITS * i, HEX_DIGITS), 16, 10).cast("decimal(20,0)")).alias(f"h{i}")
         for i in range(PIECES)
     ]
     bags = hashed.groupBy("user").agg(F.count("*").alias("rows"), *pieces)
