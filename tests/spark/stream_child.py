@@ -26,6 +26,7 @@ def main(folder: str) -> None:
     log = log.option("maxFilesPerTrigger", 1).option("header", True).csv(f"{folder}/in")
     released = stream(log, "self-adjusting", checkpoint=f"{folder}/state", k=3, as_in_paper=True, ids="original")
     query = released.write(f"{folder}/out", trigger={"availableNow": True})
+    print("running", flush=True)
     query.awaitTermination()
 
 

@@ -47,7 +47,9 @@ def start(folder: Path) -> subprocess.Popen[bytes]:
     root = Path(__file__).parents[2]
     path = os.pathsep.join([str(root / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, str(CHILD), str(folder)]
-    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, start_new_session=True)
+    return subprocess.Popen(
+        command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, start_new_session=True
+    )
 
 
 def numbers(folder: Path, kind: str) -> int:
@@ -72,6 +74,8 @@ def test_a_killed_query_loses_nothing_and_publishes_nothing_twice(tmp_path, spar
             files += 1
         more = rng.randrange(2)  # batches that are committed before
         with start(tmp_path) as child:
+            assert child.stdout is not None
+            assert child.stdout.readline() == b"running\n"
             wait_for_batch(tmp_path, child, numbers(tmp_path, "commits") + more)
             time.sleep(rng.uniform(0, LONGEST))
             moments.append(
