@@ -96,6 +96,24 @@ def test_a_branch_that_goes_on_from_bytes_makes_the_same_rows(method):
     assert branch.tally.left + branch.tally.too_long + branch.tally.nothing_left + branch.engine.waiting == len(rows)
 
 
+@pytest.mark.parametrize(("wrong", "message"), [("own", "under the user who asked"), ("few", "fewer than 3")])
+def test_the_gate_lets_nothing_out_that_breaks_the_rule(monkeypatch, wrong, message):
+    branch, rows = Branch(plan_of(as_in_paper=True), "Sports"), some_rows(200)
+    push = branch.engine.push_codes
+
+    def broken(user, node):
+        out = push(user, node)
+        return (
+            replace(out, user=user[out.record].astype(np.int64))
+            if wrong == "own"
+            else replace(out, candidates=np.full(len(out), 2))
+        )
+
+    monkeypatch.setattr(branch.engine, "push_codes", broken)
+    with pytest.raises(GateError, match=message):
+        branch.push(rows)
+
+
 def test_another_category_draws_other_words():
     rows = some_rows()
     one, other = (through(Branch(plan_of(ids="original"), top), rows, []) for top in ("Sports", "Food"))
