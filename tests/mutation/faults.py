@@ -36,6 +36,7 @@ from mutation.shard_faults import SHARDS
 from mutation.spark_dp_faults import SPARK_DP
 from mutation.spark_groups_faults import SPARK_GROUPS
 from mutation.spark_policy_faults import SPARK_POLICY
+from mutation.spark_stream_faults import SPARK_STREAMS
 from mutation.stream_faults import STREAMS
 from mutation.stream_text_faults import STREAM_TEXTS
 from mutation.studio_door_faults import STUDIO_DOORS
@@ -552,5 +553,6 @@ FAULTS: list[Fault] = [
     *STUDIO,
     *STUDIO_DOORS,
     *SPARK_POLICY,
+    *SPARK_STREAMS,
 ]
 """All of them."""

@@ -17,6 +17,7 @@ def main(folder: str) -> None:
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.memory", "512m")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # it lives for seconds
         .config("spark.sql.shuffle.partitions", "1")
         .getOrCreate()
     )
