@@ -3,35 +3,16 @@
 import gzip
 import json
 import random
-import sys
 
-import polars as pl
 import pytest
-import sample_spark_method
 from cli_of_tests import querycloak
 
 import querycloak as qc
 
 pytestmark = pytest.mark.slow
 
+SETTINGS = ["--min-query-users", 3, "--identifiers", "keep", "--keep", "time,clicks", "--time-grain", "day"]
 AOL = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def sample(spark):
-    """A method of these tests, under the name of one that has few settings."""
-    from querycloak.spark import methods
-
-    module = type(sys)("querycloak.spark.of_tests")
-    module.sweep = sample_spark_method.several_people
-    sys.modules[module.__name__] = module
-    before = methods.METHODS.get("sweep")
-    methods.METHODS["sweep"] = "of_tests"
-    yield
-    methods.METHODS.pop("sweep")
-    if before is not None:
-        methods.METHODS["sweep"] = before
-    del sys.modules[module.__name__]
 
 
 def rows(seed, n=400, users=12):
@@ -50,7 +31,7 @@ def rows(seed, n=400, users=12):
 
 
 def run(*words):
-    return querycloak("spark", "anonymize", *words, "--method", "sweep", "--min-query-users", 3, "--seed", 5)
+    return querycloak("spark", "anonymize", *words, "--method", "sweep", *SETTINGS, "--seed", 5)
 
 
 def aol(path, seed=1, header=True, **given):
@@ -64,7 +45,7 @@ def table(log):
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory, sample):
+def released(tmp_path_factory, spark):
     """Two files as one log, written as CSV, with the truth."""
     folder = tmp_path_factory.mktemp("released")
     aol(folder / "a.tsv", 1)
@@ -106,11 +87,10 @@ def test_a_folder_is_a_release_on_one_machine(released):
         "the table is the one its statement was written for",
         "rows are ordered by published id",
     }
-    original = log.to_polars().with_columns(user=pl.col("user"))
-    ids = dict(zip(release.log.users.to_list(), log.users.gather(release.truth.user).to_list(), strict=True))
-    back = release.log.to_polars().with_columns(pl.col("user").replace_strict(ids))
-    columns = ["user", "query", "time", "rank", "url"]
-    assert back.select(columns).sort(columns).equals(original.select(columns).sort(columns))
+    one = qc.anonymize(
+        log, "sweep", min_query_users=3, identifiers="keep", keep="time,clicks", time_grain="day", seed=5
+    )
+    assert table(release.log) == table(one.log)
 
 
 def test_the_rows_of_an_id_are_in_one_part(released):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from querycloak.cli import completion
-from querycloak.cli.command import EXIT_CODES, effective_words
+from querycloak.cli.command import EXIT_CODES, Command, effective_words
 from querycloak.cli.log_options import reads_log
 from querycloak.cli.mapping_options import maps_queries
 from querycloak.cli.options import SafeCsvOption, SeedOption, SignOption, TaxonomyOption
@@ -177,3 +177,106 @@ def anonymize(
         return
     say_text(statement.short(signature))
     say(f"release:   {output}", f"statement: {written}")
+
+
+ReleaseOption = Annotated[
+    Path,
+    typer.Option(
+        "--release", "-r", help="A release of it: a folder or a file of this machine, with its statement next to it.",
+        show_default=False,
+    ),
+]  # fmt: skip
+
+
+@app.command("attack", cls=Command)
+@reads_log
+def attack(
+    log: LogsArgument,
+    release: ReleaseOption,
+    truth: Annotated[
+        Path, typer.Option(help="The release's truth, as `spark anonymize --truth` wrote it.", show_default=False)
+    ],
+    most_people: Annotated[
+        int,
+        typer.Option(help="Queries that more people asked are not used: the more, the stronger the attacker.", min=1),
+    ] = 1000,
+    master: MasterOption = None,
+    spark_conf: ConfOption = None,
+    as_json: JsonOption = False,
+    *,
+    options: ReadOptions,
+    quiet: QuietOption = False,
+) -> None:
+    """Count what a release exposes, and link its ids to people by the queries they have in common: a lower bound.
+
+    Example: `querycloak spark attack 'logs/*.tsv' --release release --truth truth`
+    """
+    from querycloak.cli.progress import ShownProgress
+    from querycloak.cli.spark_checks import check_installed, parse_conf
+    from querycloak.cli.tables import print_attacks, print_exposure
+
+    check_installed(master)
+    from querycloak.spark import attack as attack_with_spark
+    from querycloak.spark import exposure
+    from querycloak.spark.reader import read_log_with_spark
+    from querycloak.spark.release_folder import read_release_folder, read_truth_folder
+    from querycloak.spark.session import running_session
+
+    conf = parse_conf(spark_conf or ())
+    with ShownProgress(quiet=quiet) as progress, running_session(master, conf) as session:
+        released, statement = read_release_folder(session, release)
+        who = read_truth_folder(session, truth)
+        found = read_log_with_spark(session, log, options, progress=progress)
+        progress.start("exposure")
+        open_to_all = exposure(found.log, released, statement)
+        progress.start("attack: record linkage")
+        results = attack_with_spark(found.log, released, statement, who, most_people=most_people)
+    if as_json:
+        print_json({"exposure": open_to_all, "attacks": results, "not_run": {}, "nothing": {}})
+        return
+    print_exposure(open_to_all)
+    print_attacks(results, {}, {})
+
+
+@app.command("measure", cls=Command)
+@reads_log
+def measure(
+    log: LogsArgument,
+    release: ReleaseOption,
+    truth: Annotated[
+        Path | None, typer.Option(help="The release's truth, for what compares users.", show_default=False)
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(help="Names of measures, separated by commas: kept, top-queries, unchanged.", show_default=False),
+    ] = None,
+    master: MasterOption = None,
+    spark_conf: ConfOption = None,
+    as_json: JsonOption = False,
+    *,
+    options: ReadOptions,
+    quiet: QuietOption = False,
+) -> None:
+    """Say what a release still holds of its log: the measures of the papers that are sums over rows."""
+    from querycloak.cli.early_checks import split_names
+    from querycloak.cli.progress import ShownProgress
+    from querycloak.cli.spark_checks import check_installed, parse_conf
+    from querycloak.cli.tables import print_measures
+
+    check_installed(master)
+    from querycloak.spark import measure as measure_with_spark
+    from querycloak.spark.reader import read_log_with_spark
+    from querycloak.spark.release_folder import read_release_folder, read_truth_folder
+    from querycloak.spark.session import running_session
+
+    conf = parse_conf(spark_conf or ())
+    with ShownProgress(quiet=quiet) as progress, running_session(master, conf) as session:
+        released, statement = read_release_folder(session, release)
+        who = None if truth is None else read_truth_folder(session, truth)
+        found = read_log_with_spark(session, log, options, progress=progress)
+        progress.start("measures")
+        scores = measure_with_spark(found.log, released, statement, who, split_names(only))
+    if as_json:
+        print_json({"measures": scores})
+        return
+    print_measures(scores)

@@ -5,7 +5,10 @@
 """
 
 from querycloak.spark.anonymize import anonymize
+from querycloak.spark.exposure import exposure
+from querycloak.spark.judge import attack
 from querycloak.spark.map_queries import map_queries
+from querycloak.spark.measures import measure
 from querycloak.spark.streams.query import SparkStream, stream
 
-__all__ = ["SparkStream", "anonymize", "map_queries", "stream"]
+__all__ = ["SparkStream", "anonymize", "attack", "exposure", "map_queries", "measure", "stream"]

@@ -38,12 +38,12 @@ STATUS_WORDS: Final[dict[int, str]] = {**HARMLESS, **BAD}
 BOM: Final = b"\xef\xbb\xbf"
 
 
-def fields_of_lines(lines: DataFrame, layout: Layout, separator: str = "/") -> DataFrame:
+def fields_of_lines(lines: DataFrame, layout: Layout, separator: str = "/", *, extra: bool = False) -> DataFrame:
     """Turn a table of lines, `value`, into the columns of the roles, as text, and `problem`.
 
-    `separator` is that of category paths.
+    `separator` is that of category paths. With `extra`, columns without a role come too, by their names.
     """
-    roles = [str(column.role) for column in layout.form.columns if column.role is not None]
+    roles = [str(column.role or column.name) for column in layout.form.columns if column.role is not None or extra]
     schema = ", ".join([*(f"`{role}` string" for role in roles), f"`{PROBLEM}` int"])
     return lines.selectExpr("cast(value as binary) as value").mapInArrow(_reading(layout, roles, separator), schema)
 
@@ -67,7 +67,8 @@ def read_lines(lines: pa.Array, layout: Layout, roles: list[str], separator: str
         texts = [b"" if is_odd else text for text, is_odd in zip(texts, odd.tolist(), strict=True)]
     reader = RecordReader(_without_begin(layout), problems, collect=True)
     batch = _whole_lines(reader, texts, status)
-    columns = {role: reader.texts(batch, COLUMNS[role]) for role in roles}
+    at = COLUMNS | {column.name: i for i, column in enumerate(reader.extras, len(COLUMNS)) if column.name in roles}
+    columns = {role: reader.texts(batch, at[role]) for role in roles}
     found = batch.status.copy()
     _judge(batch, columns, found, separator)
     status = np.where(status == 0, found, status)
