@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
@@ -33,8 +34,15 @@ def pytest_runtest_teardown() -> None:
     expect_input(None)
 
 
+SPARK = Path(__file__).parent / "spark"
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out, where Numba does not compile, what would take minutes in plain Python."""
+    """Mark the tests of Spark. Leave out, where Numba does not compile, what would take minutes in plain Python."""
+    for item in items:
+        if SPARK in item.path.parents:
+            item.add_marker("spark")
     if JIT:
         return
     skip = pytest.mark.skip(reason="needs the JIT, which NUMBA_DISABLE_JIT turns off")
