@@ -26,6 +26,9 @@ settings.register_profile(
     "faults", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate), report_multiple_bugs=False
 )
 settings.load_profile("querycloak")
+# Threads of parallel kernels sleep while they wait for each other. By default they spin, and two processes of tests on
+# two cores keep each other from working: a test of many short kernels took four times as long.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ["QUERYCLOAK_CACHE"] = "off"  # tests read files, and what a run before them kept of one is no test
 
 
