@@ -36,6 +36,16 @@ PACKED: Final = (".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate")
 EMPTY: Final = "the file is empty"
 
 
+class _Shown(str):
+    """The path of a file as messages show it, of any store; `name` is its last part."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return self.rsplit("/", 1)[-1]
+
+
 @dataclass(frozen=True)
 class InputFiles:
     """The files of a log that can be read, all of one form."""
@@ -167,14 +177,15 @@ def _whole_lines(head: bytes) -> bytes:
 def _layout(head: bytes, file: InputFile, options: ReadOptions) -> Layout:
     if head.startswith(PARQUET_MAGIC):
         raise InputError.at(file.shown, "a Parquet file; give the format with --format parquet")
-    wrapping = find_wrapping(head, file.shown, options.encoding, options.format)
+    shown = _Shown(file.shown)
+    wrapping = find_wrapping(head, shown, options.encoding, options.format)
     if wrapping.encoding.startswith("utf-16"):
         raise InputError.at(file.shown, "Spark cannot cut UTF-16 into lines; convert it to UTF-8 first")
     if wrapping.array:
         raise InputError.at(
             file.shown, "one JSON array, which cannot be read in parts; write one object per line (JSON lines) first"
         )
-    return find_layout(Decoder(wrapping).decode(head), file.shown, options, wrapping)
+    return find_layout(Decoder(wrapping).decode(head), shown, options, wrapping)
 
 
 def _layout_or_refuse(head: bytes, file: InputFile, options: ReadOptions, first: InputFile) -> Layout:
