@@ -30,6 +30,7 @@ def rows_of(seed, n=220, users=9):
     rows = []
     for _ in range(n):
         user, text = f"u{min(draw.randrange(users), draw.randrange(users))}", draw.choice(TEXTS)
+        text = f"rare{draw.randrange(12)} {text}" if draw.random() < 0.2 else text
         time = SPRING + draw.randrange(60) * 1200 + draw.randrange(3) * 86_400
         time = None if draw.random() < 0.05 else time
         country, age = draw.choice(["at", "AT", None, "be"]), draw.choice(["34", "39", "x", None, " 7", "1d"])
