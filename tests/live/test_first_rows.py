@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import subprocess
 import sys
 from dataclasses import replace
@@ -42,6 +43,7 @@ def judged_sound(rows):
     return True
 
 
+@pytest.mark.slow
 @given(
     st.lists(TEXT, min_size=1, max_size=30), st.lists(TEXT, min_size=1, max_size=60), st.randoms(use_true_random=False)
 )
