@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 import subprocess
 import sys
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
