@@ -33,7 +33,7 @@ test: install  ## all tests, the slow ones too
 	$(BIN)/python -m pytest $(PARALLEL) $(TEST_OPTIONS)
 
 test-fast: install  ## what to run while working
-	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" --hypothesis-profile=fast
 
 test-slow: install  ## the tests that `make coverage` leaves out
 	$(BIN)/python -m pytest $(PARALLEL) -m "not ($(MEASURED))"

@@ -21,6 +21,8 @@ settings.register_profile(
     derandomize="CI" in os.environ,
     max_examples=100 if JIT else 20,
 )
+# While working (`make test-fast`): a quarter of the examples, and others each time.
+settings.register_profile("fast", deadline=None, print_blob=True, max_examples=25)
 # Seeded faults (tests/mutation): the same examples in every run, and no time spent on the smallest failing one.
 settings.register_profile(
     "faults", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate), report_multiple_bugs=False
