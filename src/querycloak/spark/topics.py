@@ -62,7 +62,7 @@ def path_bin(path: Column, separator: str = "/") -> Column:
 
 
 def topics_of(rows: DataFrame, tokens: Column, weight: Column, tree: TreeOf | None) -> DataFrame:
-    """Return each user's `topic`, and its number of `rows` and of `tokens`. `tokens`: array<int>, one or more per row, -1 = none.
+    """Return `topic`, `rows` and `tokens` of each user. `tokens`: array<int>, one or more per row, -1 = none.
 
     `weight` of a row decides between tokens that a user brings equally often. Rows of a user should be in one partition
     already: nothing is shuffled then.
