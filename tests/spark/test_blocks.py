@@ -7,11 +7,14 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
+import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from querycloak.keyed_randomness import KeyedRandomness
+from querycloak.randomness import Randomness
 from querycloak.spark.block_figures import added_up
-from querycloak.spark.blocks import Histogram, join_small, starts_of_topics
+from querycloak.spark.blocks import Histogram, blocks_of, join_small, starts_of_topics
 
 COUNTS = st.lists(st.integers(0, 40), min_size=1, max_size=30)
 
@@ -35,6 +38,21 @@ def test_topics_are_as_long_as_their_users_and_end_at_a_whole_block(users, per_b
     assert starts[-1] == max(1, round(n.sum() / per_block))
     share = np.diff(starts) / starts[-1]
     assert share == pytest.approx(n / n.sum())
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=200), st.integers(1, 30), st.integers(0, 9))
+def test_a_user_is_in_a_block_of_its_topic_whoever_is_asked_for_with_it(of, per_block, seed) -> None:
+    topics = np.array(of, dtype=np.int64)
+    topic, n = np.unique(topics, return_counts=True)
+    starts = starts_of_topics(Histogram(topic, n, n, 1), per_block)
+    keyed = KeyedRandomness(Randomness(seed))
+    names = pa.array([f"u{i}" for i in range(len(topics))])
+    block = blocks_of(names, topics, topic, starts, keyed)
+    at = np.searchsorted(topic, topics)
+    assert (block >= np.floor(starts[at])).all()
+    assert (block <= starts[at + 1]).all()
+    some = np.arange(0, len(topics), 2)
+    assert (blocks_of(names.take(pa.array(some)), topics[some], topic, starts, keyed) == block[some]).all()
 
 
 def test_users_with_very_many_rows_need_more_blocks() -> None:

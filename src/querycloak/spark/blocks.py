@@ -30,7 +30,16 @@ if TYPE_CHECKING:
 
     from querycloak.randomness import Randomness
 
-__all__ = ["MOST_ROWS", "ROWS_OF_BLOCK", "Blocks", "Histogram", "cut_blocks", "join_small", "starts_of_topics"]
+__all__ = [
+    "MOST_ROWS",
+    "ROWS_OF_BLOCK",
+    "Blocks",
+    "Histogram",
+    "blocks_of",
+    "cut_blocks",
+    "join_small",
+    "starts_of_topics",
+]
 
 Int64s = npt.NDArray[np.int64]
 Float64s = npt.NDArray[np.float64]
@@ -145,18 +154,24 @@ def cut_blocks(users: DataFrame, per_block: int | None, k: int, random: Randomne
 
 
 def _put_on(users: DataFrame, topic: Int64s, starts: Float64s, keyed: KeyedRandomness) -> DataFrame:
-    """Add `block`: a topic within one block needs no hash of its users."""
-    last = round(starts[-1]) - 1
+    """Add `block`."""
 
     def place(names: pa.Array, topics: pa.Array) -> pa.Array:
-        at = np.searchsorted(topic, topics.to_numpy())
-        low, high = starts[at], starts[at + 1]
-        block = np.floor(low)
-        cut = np.flatnonzero(high > block + 1)
-        words = keyed.words(names.take(pa.array(cut)).to_pylist())[:, 0]
-        share = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
-        block[cut] = np.floor(low[cut] + share * (high[cut] - low[cut]))
-        return pa.array(np.minimum(block, last).astype(np.int32))
+        return pa.array(blocks_of(names, topics.to_numpy(), topic, starts, keyed))
 
     block = F.arrow_udf(place, T.IntegerType())("user", "topic")  # type: ignore[attr-defined] # stubs lag behind
     return users.select("user", "rows", block.alias("block"))
+
+
+def blocks_of(
+    names: pa.Array, topics: Int64s, topic: Int64s, starts: Float64s, keyed: KeyedRandomness
+) -> npt.NDArray[np.int32]:
+    """Return the block of each user by name and topic: int32[users]. A topic within one block needs no hash."""
+    at = np.searchsorted(topic, topics)
+    low, high = starts[at], starts[at + 1]
+    block = np.floor(low)
+    cut = np.flatnonzero(high > block + 1)
+    words = keyed.words(names.take(pa.array(cut)).to_pylist())[:, 0]
+    share = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    block[cut] = np.floor(low[cut] + share * (high[cut] - low[cut]))
+    return np.minimum(block, round(starts[-1]) - 1).astype(np.int32)

@@ -62,7 +62,7 @@ def path_bin(path: Column, separator: str = "/") -> Column:
 
 
 def topics_of(rows: DataFrame, tokens: Column, weight: Column, tree: TreeOf | None) -> DataFrame:
-    """Return each user's `topic` and number of `rows`. `tokens`: array<int>, one or more per row, -1 = none.
+    """Return `topic`, `rows` and `tokens` of each user. `tokens`: array<int>, one or more per row, -1 = none.
 
     `weight` of a row decides between tokens that a user brings equally often. Rows of a user should be in one partition
     already: nothing is shuffled then.
@@ -74,14 +74,16 @@ def topics_of(rows: DataFrame, tokens: Column, weight: Column, tree: TreeOf | No
         F.count_if(F.col("at") == 0).alias("rows"),
     )
     of_user = counted.groupBy("user").agg(
-        F.sum("rows").alias("rows"), F.collect_list(F.struct("token", "n", "w")).alias("tokens")
+        F.sum("rows").alias("rows"),
+        F.sum("n").alias("tokens"),
+        F.collect_list(F.struct("token", "n", "w")).alias("lists"),
     )
 
     def choose(lists: pa.Array) -> pa.Array:
         return pa.array(_topics(lists, None if tree is None else tree()))
 
-    topic = F.arrow_udf(choose, T.LongType())("tokens")  # type: ignore[attr-defined] # stubs lag behind
-    return of_user.select("user", "rows", topic.alias("topic"))
+    topic = F.arrow_udf(choose, T.LongType())("lists")  # type: ignore[attr-defined] # stubs lag behind
+    return of_user.select("user", "rows", "tokens", topic.alias("topic"))
 
 
 def _topics(lists: pa.ListArray, tree: Taxonomy | None) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
