@@ -30,13 +30,14 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak.methods.dp._exact_noise_kernels import draw_numbers
+from querycloak.methods.dp._noise import scale_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from querycloak.arrays.keyed_streams import Streams
 
-__all__ = ["NOISE_BY_NAME", "exact_gaussian", "exact_laplace"]
+__all__ = ["NOISE_BY_NAME", "add_noise_by_name", "exact_gaussian", "exact_laplace"]
 
 Int64s = npt.NDArray[np.int64]
 
@@ -55,6 +56,12 @@ def exact_gaussian(streams: Streams, scale: float, each: int = 1) -> Int64s:
 def exact_laplace(streams: Streams, scale: float, each: int = 1) -> Int64s:
     """Draw discrete Laplace numbers, P(x) ∝ exp(-|x| / scale): int64[streams, each]."""
     return _draw(streams, each, scale, laplace=True)
+
+
+def add_noise_by_name(counts: Int64s, streams: Streams, *, sensitivity: int, epsilon: float) -> Int64s:
+    """Add discrete Laplace noise to counts, int64[streams · each]: as `add_noise`, with the noise of each stream."""
+    scale = scale_for(sensitivity, epsilon)
+    return counts + exact_laplace(streams, scale, len(counts) // max(len(streams.key), 1)).reshape(-1)
 
 
 def width_of(scale: float, *, laplace: bool) -> int:

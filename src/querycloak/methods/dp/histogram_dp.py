@@ -29,7 +29,7 @@ from querycloak.keyed_randomness import KeyedRandomness
 from querycloak.methods.dp._contribution_kernels import take_fitting
 from querycloak.methods.dp._domains import TOPICS_HELP, choose_domains, describe_domains
 from querycloak.methods.dp._dp_settings import MOST_PER_USER, DpSettings, ledger_log_setting, ledger_setting
-from querycloak.methods.dp._exact_noise import NOISE_BY_NAME, exact_laplace
+from querycloak.methods.dp._exact_noise import NOISE_BY_NAME, add_noise_by_name
 from querycloak.methods.dp._noise import add_noise, check_library, describe_noise, scale_for
 from querycloak.methods.dp._spending import charge, check_columns_public
 from querycloak.progress import QUIET, Progress
@@ -226,7 +226,7 @@ def noisy_histograms(
             noisy = add_noise(counts, sensitivity=settings.most_change, epsilon=epsilon, random=random)
         else:
             streams = Streams.of([names[u] for u in some.tolist()], keyed)
-            noisy = counts + exact_laplace(streams, scale_for(settings.most_change, epsilon), bins).reshape(-1)
+            noisy = add_noise_by_name(counts, streams, sensitivity=settings.most_change, epsilon=epsilon)
         kept = np.flatnonzero(noisy > 0)
         yield some[kept // bins], (kept % bins).astype(np.int32), noisy[kept]
 
