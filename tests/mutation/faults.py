@@ -34,6 +34,7 @@ from mutation.semanticdp_faults import SEMANTIC_DP
 from mutation.setunion_faults import SET_UNION
 from mutation.shard_faults import SHARDS
 from mutation.spark_dp_faults import SPARK_DP
+from mutation.spark_files_faults import SPARK_FILES
 from mutation.spark_groups_faults import SPARK_GROUPS
 from mutation.spark_policy_faults import SPARK_POLICY
 from mutation.spark_stream_faults import SPARK_STREAMS
@@ -552,6 +553,7 @@ FAULTS: list[Fault] = [
     *PAPERS,
     *STUDIO,
     *STUDIO_DOORS,
+    *SPARK_FILES,
     *SPARK_POLICY,
     *SPARK_STREAMS,
 ]

@@ -15,7 +15,7 @@ def judged(spark):
     """A log, a release of it by one machine, and both as tables of Spark."""
     draw = random.Random(7)
     texts = ["green tea", "tea", "cheap green tea", "Tea ", "who is ada smith", "mail ann@example.com", "jaguar"]
-    rows = [(f"u{draw.randrange(15)}", draw.choice(texts + [f"own {i}" for i in range(6)])) for _ in range(260)]
+    rows = [(f"u{draw.randrange(15)}", draw.choice([*texts, f"own {i}"])) for i in range(260)]
     log = qc.QueryLog.of([user for user, _ in rows], [query for _, query in rows])
     release = qc.anonymize(log, "sweep", as_in_paper=True, seed=2)
     original = spark.createDataFrame(rows, "user string, query string").repartition(2)
