@@ -174,4 +174,4 @@ def blocks_of(
     words = keyed.words(names.take(pa.array(cut)).to_pylist())[:, 0]
     share = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
     block[cut] = np.floor(low[cut] + share * (high[cut] - low[cut]))
-    return np.minimum(block, round(starts[-1]) - 1).astype(np.int32)
+    return np.asarray(np.minimum(block, round(starts[-1]) - 1), dtype=np.int32)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -22,21 +22,12 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's doc
 
 from querycloak.errors import InputError, ParameterError
 from querycloak.keyed_randomness import KeyedRandomness
-from querycloak.methods.microaggregation._group_release import (
-    FURTHER_CLICKS,
-    Drawn,
-    Grouped,
-    draw_shared,
-    group_statement,
-)
+from querycloak.methods.microaggregation._group_release import group_statement
 from querycloak.methods.microaggregation._group_settings import BLOCK_USERS, MdavSettings
 from querycloak.methods.microaggregation._grouping import refuse_too_few
-from querycloak.methods.microaggregation.syntactic_microaggregation import group_by_spelling
-from querycloak.progress import QUIET
-from querycloak.releases import columns as of_release
-from querycloak.releases.kinds import KIND_NAMES
-from querycloak.spark.block_figures import USERS, added_up
-from querycloak.spark.block_rows import OF_LOG, OF_QUERY, Block, read_block
+from querycloak.spark.block_figures import added_up
+from querycloak.spark.block_groups import grouping_of, groups_of
+from querycloak.spark.block_rows import OF_LOG, OF_QUERY, read_block
 from querycloak.spark.blocks import Blocks, Histogram, cut_blocks
 from querycloak.spark.concepts import with_concepts
 from querycloak.spark.kept import kept
@@ -45,19 +36,16 @@ from querycloak.spark.new_ids import NewIds, all_digits
 from querycloak.spark.shared_texts import shared_texts
 from querycloak.spark.spark_release import Draft
 from querycloak.spark.sweep import window_of
-from querycloak.spark.topics import hashed, letters, path_bin, topics_of
+from querycloak.spark.topics import PATH_BINS, hashed, letters, path_bin, topics_of
 from querycloak.texts.text_promises import covered_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy.typing as npt
     from pyspark.core.broadcast import Broadcast
     from pyspark.sql import Column, DataFrame
 
     from querycloak.methods.microaggregation._group_settings import GroupSettings
     from querycloak.randomness import Randomness
-    from querycloak.releases.columns import KeptRows
     from querycloak.spark.knowledge import Knowledge
     from querycloak.spark.spark_log import SparkLog
 
@@ -194,9 +182,11 @@ def _topics(name: str, rows: DataFrame, knowledge: Knowledge) -> DataFrame:
         return topics_of(rows, F.array(letters(F.col("query"))), F.coalesce("people", F.lit(0)), None)
     if name == "url-microaggregation":
         if knowledge.directory is None:
-            found = F.when(F.col("category").isNotNull(), path_bin(F.col("category"))).otherwise(-1)
+            found = F.coalesce(path_bin(F.col("category")), PATH_BINS + hashed(F.col("query")))
             return topics_of(rows, F.array(found), F.lit(0), None)
-        return topics_of(rows, F.array(_site(knowledge)), F.lit(0), lambda: _directory(knowledge).taxonomy)
+        unlisted = len(_directory(knowledge).taxonomy) + hashed(F.col("query"))
+        found = F.coalesce(F.nullif(_site(knowledge), F.lit(-1)), unlisted)
+        return topics_of(rows, F.array(found), F.lit(0), lambda: _directory(knowledge).taxonomy)
     known = F.exists("concepts", lambda concept: concept >= 0)
     tokens = F.when(known, F.col("concepts")).otherwise(F.array(others))
     return topics_of(rows, tokens, F.lit(0), lambda: knowledge.taxonomy)
@@ -244,102 +234,13 @@ def _groups(
     keyed = KeyedRandomness(random.child("blocks"))
     alone = random if blocks.count == 1 and random.repeats else None  # with a seed, one block is as on one machine
     label = rows.label
-    group = _grouping(name, settings, knowledge)
+    group = grouping_of(name, settings, knowledge)
     grain, people = held.time_grain, held.click_users
 
     def run(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         block = read_block(table.drop_columns(["block"]), label.value)
         source = keyed.of(str(key[0].as_py())) if alone is None else alone
-        grouped = group(block)
-        drawn = draw_shared(
-            block.log, source, grouped, block.shared, concepts=block.concepts, taxonomy=knowledge.taxonomy
-        )
-        bags = drawn.bags
-        assert bags.text is not None
-        columns_of = _columns_of(block, bags.text, grain, people)
-        made = columns_of.at(np.asarray(bags.bag_row, dtype=np.int64), bags.bag_query)
-        return _table(block, drawn, grouped, made, columns)
+        return groups_of(block, group, source, knowledge.taxonomy, columns, grain=grain, people=people)
 
     placed = rows.frame.join(blocks.users, "user")
     return placed.repartition(blocks.partitions, "block").groupBy("block").applyInArrow(run, schema)
-
-
-def _grouping(name: str, settings: GroupSettings, knowledge: Knowledge) -> Callable[[Block], Grouped]:
-    """Return what groups the users of a block, by the functions of one machine."""
-    from querycloak.methods.microaggregation import (
-        _category_release,
-        plain_microaggregation,
-        semantic_microaggregation,
-        url_microaggregation,
-        word_microaggregation,
-    )
-
-    if isinstance(settings, MdavSettings):
-        settings = replace(settings, blocks="off")
-    whole = cast("Any", settings)
-
-    def group(block: Block) -> Grouped:
-        if name == "semantic-microaggregation":
-            return semantic_microaggregation.group_by_meaning(
-                block.log, whole, block.shared, concepts=block.concepts, taxonomy=knowledge.taxonomy
-            )
-        if name == "plain-microaggregation":
-            return plain_microaggregation.group_by_texts(block.log, whole)
-        if name == "syntactic-microaggregation":
-            return group_by_spelling(block.log, whole)
-        if name == "url-microaggregation":
-            units = url_microaggregation.units_of_sites(block.log, knowledge.directory)
-        else:
-            units = word_microaggregation.units_of_words(block.log, whole, knowledge.taxonomy, knowledge.directory)
-        return _category_release.group_by_units(block.log, whole, units, block.shared, QUIET)
-
-    return group
-
-
-def _columns_of(block: Block, text: npt.NDArray[np.int64], grain: str, people: int) -> of_release.KeptColumns:
-    """Return what is kept of a block's times and clicks, as it was counted over the whole log."""
-    return of_release.KeptColumns(block.log, grain, people, text, block.click, block.ranked, by_text=True)
-
-
-def _table(block: Block, drawn: Drawn, grouped: Grouped, made: KeptRows, columns: list[str]) -> pa.Table:
-    """Return the groups of a block, and its figures."""
-    bags, log = drawn.bags, block.log
-    order = np.argsort(bags.bag_group[made.entry], kind="stable")
-    entry = made.entry[order]
-    values: dict[str, pa.Array] = {"query": bags.queries.gather(bags.bag_query[entry]).to_arrow().cast(pa.string())}
-    if "kind" in columns:
-        kind = np.zeros(len(bags.bag_query), np.int64) if bags.bag_kind is None else bags.bag_kind
-        values["kind"] = pa.array(KIND_NAMES).take(pa.array(kind[entry]))
-    if made.time is not None:
-        time = made.time[order]
-        values["time"] = pa.array(time, mask=time == np.iinfo(np.int64).min)
-    if made.url is not None and log.urls is not None:
-        url = made.url[order]
-        values["url"] = log.urls.to_arrow().cast(pa.string()).take(pa.array(url, mask=url < 0))
-    if "rank" in columns and made.url is not None:
-        rank = np.full(len(order), -1, np.int32) if made.rank is None else made.rank[order]
-        values["rank"] = pa.array(rank, mask=rank < 0)
-    groups = int(grouped.group.max()) + 1
-    struct = pa.StructArray.from_arrays([values[name] for name in columns], names=columns)
-    entries = _lists(bags.bag_group[entry], struct, groups)
-    by_group = np.argsort(grouped.group, kind="stable")
-    names = log.users.gather(grouped.users[by_group]).to_arrow().cast(pa.string())
-    users = _lists(grouped.group[by_group], names, groups)
-    event = log.event
-    figures = {
-        "dropped": {FURTHER_CLICKS: int((~event).sum()), **drawn.dropped},
-        "figures": {USERS: len(grouped.users), **grouped.figures, **drawn.figures},
-    }
-    schema = pa.schema([("users", users.type), ("entries", entries.type), ("figures", pa.string())])
-    out = pa.table([users, entries, pa.nulls(groups, pa.string())], schema=schema)
-    last = pa.table(
-        [pa.nulls(1, users.type), pa.nulls(1, entries.type), pa.array([json.dumps(figures, default=float)])],
-        schema=schema,
-    )
-    return pa.concat_tables([out, last])
-
-
-def _lists(group: npt.NDArray[Any], values: pa.Array, groups: int) -> pa.ListArray:
-    """Cut values, ordered by group, into one list per group."""
-    start = np.searchsorted(group, np.arange(groups + 1)).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(start), values)

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["OTHERS", "TreeOf", "hashed", "letters", "path_bin", "topics_of"]
+__all__ = ["OTHERS", "PATH_BINS", "TreeOf", "hashed", "letters", "path_bin", "topics_of"]
 
 OTHERS: Final = 1 << 16
 """bins of what is in no taxonomy"""
 OF_LEVEL: Final = 64
 """bins of each of the first three levels of a category path"""
+PATH_BINS: Final = OF_LEVEL**3
 MOST_TIMES: Final = 10_000
 """how often a token of a user counts at most"""
 LETTERS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
