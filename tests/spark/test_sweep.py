@@ -64,14 +64,13 @@ def compare(spark, rows, **settings):
     got = sorted([tuple(row) for row in frame.select(columns).collect()], key=repr)
     assert set(frame.columns) == set(columns)
     assert got == wanted
-    assert statement.to_json() == expected.statement.to_json() if hasattr(statement, "to_json") else True
     assert statement == expected.statement
     return wanted
 
 
 def test_all_columns_with_parts(spark):
     rows = compare(spark, rows_of(1), min_query_users=4, famous=9, keep="time,clicks", kinds="column")
-    assert {row[-1] for row in rows} == {"query", "phrase", "label"} or len({row[-1] for row in rows}) >= 2
+    assert {row[-1] for row in rows} >= {"query", "phrase"}
     assert any(row[4] for row in rows)
     assert any(row[4] and row[3] is None for row in rows)
 
