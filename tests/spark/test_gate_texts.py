@@ -33,24 +33,24 @@ def world(spark):
 
 
 def statement(people=6, **changes):
-    usual = dict(
-        method="sweep",
-        settings={"min_query_users": people, "rare": "phrase", "famous": 5, "max_rows_per_user": 5},
-        version="0",
-        model="none",
-        parameters={},
-        unit="none",
-        text_users=people,
-        parts=True,
-        identifiers_dropped=False,
-        covers=(),
-        does_not_cover=(),
-        randomness="",
-        new_ids=True,
-        counts_in={},
-        counts_out={},
-        dropped={},
-    )
+    usual = {
+        "method": "sweep",
+        "settings": {"min_query_users": people, "rare": "phrase", "famous": 5, "max_rows_per_user": 5},
+        "version": "0",
+        "model": "none",
+        "parameters": {},
+        "unit": "none",
+        "text_users": people,
+        "parts": True,
+        "identifiers_dropped": False,
+        "covers": (),
+        "does_not_cover": (),
+        "randomness": "",
+        "new_ids": True,
+        "counts_in": {},
+        "counts_out": {},
+        "dropped": {},
+    }
     return PrivacyStatement(**{**usual, **changes})
 
 
