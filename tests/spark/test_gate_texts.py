@@ -13,6 +13,7 @@ LABELS = [["thing"], ["life"], ["animal"], ["beast"], ["mammal"], ["cat"], ["tab
 ROWS = [
     *((f"u{i}", "green tea shop", 3_600 * i, 1, "http://tea.example") for i in range(3)),
     *((f"v{i}", "Green tea", 3_600 * i, 2, "http://tea.example") for i in range(3)),
+    *((f"v{i}", "Green tea", 9, None, "http://two.example") for i in range(2)),
     *((f"t{i}", "tabby", 7, None, None) for i in range(2)),
     *((f"s{i}", "siamese", 7, None, None) for i in range(2)),
     *((f"k{i}", "karen hartwell boston", 7, None, None) for i in range(4)),
@@ -124,13 +125,15 @@ def test_times_and_clicks(world):
     assert refusal(world, right, stated, CLICKS) == ""
     wrong = {
         "others are published": ("green tea", 3_601, None, None),
-        "1 clicks are of fewer than 3": ("green tea", 0, None, "http://b.example/?sid=77"),
+        "1 clicks are of fewer than 3": ("green tea", 0, None, "http://two.example"),
         "1 clicks with their ranks": ("green tea shop", 0, 2, "http://tea.example"),
         "ranks are published without": ("green tea", 0, 1, None),
     }
     for said, row in wrong.items():
         assert said in refusal(world, [*right, row], stated, CLICKS)
-    one = statement(1, settings=settings | {"min_query_users": 1}, time_grain="hour", click_users=1, identifiers_dropped=True)
+    one = statement(
+        1, settings=settings | {"min_query_users": 1}, time_grain="hour", click_users=1, identifiers_dropped=True
+    )
     hidden = [("日本茶", 0, None, "http://b.example/?sid=77")]
     assert "URLs hold an identifier" in refusal(world, hidden, one, CLICKS)
 

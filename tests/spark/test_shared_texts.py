@@ -15,11 +15,11 @@ from querycloak.texts.text_settings import TextRule
 
 pytestmark = pytest.mark.slow
 
-SMALL = Taxonomy.from_parents(
-    [-1, 0, 1, 2, 3, 4, 5, 6, 6, 4, 9, 9, 1],
-    [["thing"], ["life"], ["animal"], ["beast"], ["mammal"], ["cat"], ["house cat"], ["siamese cat"], ["tabby"]]
-    + [["dog"], ["beagle"], ["poodle"], ["jaguar"]],
-)
+LABELS = [
+    *("thing", "life", "animal", "beast", "mammal", "cat", "house cat"),
+    *("siamese cat", "tabby", "dog", "beagle", "poodle", "jaguar"),
+]
+SMALL = Taxonomy.from_parents([-1, 0, 1, 2, 3, 4, 5, 6, 6, 4, 9, 9, 1], [[label] for label in LABELS])
 """Labels at depth 5 and deeper stand for those below them."""
 WORDS = [
     "green",
