@@ -38,6 +38,7 @@ from mutation.spark_files_faults import SPARK_FILES
 from mutation.spark_groups_faults import SPARK_GROUPS
 from mutation.spark_policy_faults import SPARK_POLICY
 from mutation.spark_stream_faults import SPARK_STREAMS
+from mutation.spark_text_faults import SPARK_TEXTS
 from mutation.stream_faults import STREAMS
 from mutation.stream_text_faults import STREAM_TEXTS
 from mutation.studio_door_faults import STUDIO_DOORS
@@ -556,5 +557,6 @@ FAULTS: list[Fault] = [
     *SPARK_FILES,
     *SPARK_POLICY,
     *SPARK_STREAMS,
+    *SPARK_TEXTS,
 ]
 """All of them."""

@@ -78,7 +78,7 @@ def make_draft(
         noise = statement.randomness.partition("; ")[2]  # by whom it is drawn
         statement = replace(statement, randomness="; ".join(filter(None, [KEY_OF_DRIVER, noise])))
     if "concepts" in entry.needs:
-        statement = replace(statement, mapping=stated_mapping(knowledge.mapping))
+        statement = replace(statement, mapping=stated_mapping(knowledge.mapper.mapping))
     return replace(draft, statement=statement)
 
 
