@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Modules stay compiled between the hundreds of processes that tests start.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: install demo test test-fast mutation coverage coverage-kernels lint types contract check docs bench figures clean
+.PHONY: install demo test test-fast test-slow mutation coverage coverage-kernels lint types contract check docs bench figures clean
 
 install: $(READY)
 
@@ -23,6 +23,8 @@ demo: install  ## the main job: a generated log becomes a release with its state
 KERNEL_TESTS := tests/arrays tests/methods tests/attacks tests/distances tests/measures tests/generator/test_generate.py \
 	tests/logs/test_values_kernels.py tests/logs/test_one_policy.py tests/live/test_stream_lines.py
 TEST_OPTIONS ?=
+# Tests under which lines are counted. All tests of Spark are slow, since they start Java; no others run its lines.
+MEASURED := not slow or spark
 # Each process begins with one half of the tests, in their order, so that the tests of a file share what they prepare; who is done first
 # takes over from the other.
 PARALLEL := -n 2 --dist worksteal
@@ -31,14 +33,17 @@ test: install  ## all tests, the slow ones too
 	$(BIN)/python -m pytest $(PARALLEL) $(TEST_OPTIONS)
 
 test-fast: install  ## what to run while working
-	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" --hypothesis-profile=fast
+
+test-slow: install  ## the tests that `make coverage` leaves out
+	$(BIN)/python -m pytest $(PARALLEL) -m "not ($(MEASURED))"
 
 mutation: install  ## seeded faults in privacy lines: every one must make a test fail
 	$(BIN)/python tests/mutation/run.py
 
-coverage: install  ## lines of src/ that tests run: the quick tests, then those of kernels without the JIT, so that kernels count
+coverage: install  ## lines of src/ that tests run: quick tests and Spark's, then those of kernels without the JIT, so that kernels count
 	rm -f .coverage
-	$(BIN)/python -m pytest $(PARALLEL) -q -m "not slow" --cov --cov-report= --cov-fail-under=0
+	$(BIN)/python -m pytest $(PARALLEL) -q -m "$(MEASURED)" --cov --cov-report= --cov-fail-under=0
 	$(MAKE) coverage-kernels
 
 coverage-kernels: install  ## the second half, added to what was measured before; then the figure

@@ -79,9 +79,8 @@ def generate(seed: int, files: list[Path]) -> None:
 
 def child(method: str, files: list[str], folder: str) -> None:
     """Run one method on Spark, in this process, and print what it took."""
-    from querycloak.spark.session import spark_session
-
     from querycloak.spark import anonymize
+    from querycloak.spark.session import running_session
 
     start = time.perf_counter()
     events = Path(folder) / "events"
@@ -95,14 +94,13 @@ def child(method: str, files: list[str], folder: str) -> None:
         "spark.sql.shuffle.partitions": "16",
         "spark.local.dir": str(Path(folder) / "spark"),
     }
-    session = spark_session(MASTER, options)
-    session.range(10).count()  # executors are there
-    started = time.perf_counter()
-    frame = session.read.parquet(*files)
-    table, statement = anonymize(frame, method, **SETTINGS.get(method, {}))
-    table.write.parquet(str(Path(folder) / "out"))
-    seconds = time.perf_counter() - started
-    session.stop()
+    with running_session(MASTER, options) as session:
+        session.range(10).count()  # executors are there
+        started = time.perf_counter()
+        frame = session.read.parquet(*files)
+        table, statement = anonymize(frame, method, **SETTINGS.get(method, {}))
+        table.write.parquet(str(Path(folder) / "out"))
+        seconds = time.perf_counter() - started
     shuffle = spilled = 0
     for path in events.iterdir():
         with path.open() as lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
@@ -20,11 +21,16 @@ settings.register_profile(
     derandomize="CI" in os.environ,
     max_examples=100 if JIT else 20,
 )
+# While working (`make test-fast`): a quarter of the examples, and others each time.
+settings.register_profile("fast", deadline=None, print_blob=True, max_examples=25)
 # Seeded faults (tests/mutation): the same examples in every run, and no time spent on the smallest failing one.
 settings.register_profile(
     "faults", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate), report_multiple_bugs=False
 )
 settings.load_profile("querycloak")
+# Threads of parallel kernels sleep while they wait for each other. By default they spin, and two processes of tests on
+# two cores keep each other from working: a test of many short kernels took four times as long.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ["QUERYCLOAK_CACHE"] = "off"  # tests read files, and what a run before them kept of one is no test
 
 
@@ -33,8 +39,15 @@ def pytest_runtest_teardown() -> None:
     expect_input(None)
 
 
+SPARK = Path(__file__).parent / "spark"
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out, where Numba does not compile, what would take minutes in plain Python."""
+    """Mark the tests of Spark. Leave out, where Numba does not compile, what would take minutes in plain Python."""
+    for item in items:
+        if SPARK in item.path.parents:
+            item.add_marker("spark")
     if JIT:
         return
     skip = pytest.mark.skip(reason="needs the JIT, which NUMBA_DISABLE_JIT turns off")

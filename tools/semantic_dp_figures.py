@@ -110,7 +110,9 @@ def histogram(
     ]
     random = Randomness(1000 * run + int(10 * epsilon))
     everyone = np.arange(USERS, dtype=np.int32)
-    for who, where, count in noisy_histograms(everyone, user, place[concept], len(bins), made, made.epsilon, random):
+    names_of = [str(i) for i in range(USERS)]
+    noisy = noisy_histograms(everyone, user, place[concept], len(bins), made, made.epsilon, random, names_of)
+    for who, where, count in noisy:
         for i, col in enumerate(column):
             cell = who.astype(np.int64) * sums[i].shape[1] + col[bins[where]]
             sums[i] += np.bincount(cell, weights=count, minlength=sums[i].size).reshape(sums[i].shape)

@@ -63,6 +63,16 @@ class KeyedRandomness:
         )
         return np.frombuffer(digests, dtype="<u8").astype(np.uint64).reshape(-1, n)
 
+    def keys(self, names: Iterable[str]) -> npt.NDArray[np.uint32]:
+        """Return the key of the stream of each name, for `arrays.keyed_streams`: uint32[names, 8]."""
+        fresh = hashlib.blake2b(key=self._secret, digest_size=32, person=b"stream")
+        digests = bytearray()
+        for name in names:
+            one = fresh.copy()
+            one.update(name.encode())
+            digests += one.digest()
+        return np.frombuffer(bytes(digests), dtype="<u4").astype(np.uint32).reshape(-1, 8)
+
     def candidates(self, names: Iterable[str], turn: int = 0, *, digits: bool = False) -> list[str]:
         """Return the id that each name would have: 16 hexadecimal digits, or 12 decimal ones.
 

@@ -141,6 +141,7 @@ def test_empty_release():
         attack(LOG, release_of(LOG, [], []))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "settings"),
     [

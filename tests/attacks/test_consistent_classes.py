@@ -99,6 +99,7 @@ def log_by_concept(rows):
     return log, concept_log(log, [p[2] for p in pairs])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(logs_to_generalize(), st.sampled_from(["clump", "clump printed", "clump drop", "partition"]))
 def test_the_right_class_has_no_fault(case, how):

@@ -122,24 +122,37 @@ def test_every_page_is_built_and_names_no_other_host(site):
         assert not re.findall(r"^(?:<p>)?:::", text, flags=re.MULTILINE), page.name
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("page", "text", "words"),
-    [
-        ("glossary.md", "[gone](gone.md)", "gone.md"),
-        ("glossary.md", "[gone](risk.md#no-such-heading)", "no-such-heading"),
-        ("new-page.md", "# In no list", "new-page.md"),
-        ("reference/types.md", "::: querycloak.Gone", "querycloak.Gone"),
-    ],
-)
-def test_a_fault_ends_the_build(page, text, words, tmp_path):
-    docs = tmp_path / "docs"
+FAULTS = [
+    ("glossary.md", "[gone](gone.md)", "gone.md"),
+    ("glossary.md", "[gone](risk.md#no-such-heading)", "no-such-heading"),
+    ("new-page.md", "# In no list", "new-page.md"),
+]
+
+
+def build_with(faults, folder):
+    docs = folder / "docs"
     shutil.copytree(ROOT / "docs", docs)
-    path = docs / page
-    path.write_text((path.read_text() if path.exists() else "") + f"\n{text}\n")
-    done = build(tmp_path / "site", docs=docs)
+    for page, text, _ in faults:
+        path = docs / page
+        path.write_text((path.read_text() if path.exists() else "") + f"\n{text}\n")
+    done = build(folder / "site", docs=docs)
     assert done.returncode != 0
-    assert words in done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_each_fault_is_one_of_those_that_end_the_build(tmp_path):
+    """Each is a warning of its own, and no other page has one: with --strict, any warning ends the build."""
+    said = build_with(FAULTS, tmp_path)
+    warnings = re.split(r"^(?=WARNING|ERROR|Aborted)", said, flags=re.MULTILINE)
+    for _, _, words in FAULTS:
+        assert [part for part in warnings if part.startswith("WARNING") and words in part], words
+    assert f"Aborted with {len(FAULTS)} warnings in strict mode" in said
+
+
+@pytest.mark.slow
+def test_a_name_that_the_package_has_not_ends_the_build(tmp_path):
+    assert "querycloak.Gone" in build_with([("reference/types.md", "::: querycloak.Gone", "")], tmp_path)
 
 
 @pytest.fixture(scope="module")

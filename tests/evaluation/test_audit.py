@@ -167,23 +167,29 @@ def test_the_same_seed_finds_the_same_and_no_two_runs_share_one():
     assert len(set(seeds)) == 1000
 
 
-@pytest.mark.slow
-def test_no_run_is_used_twice(monkeypatch):
-    """Every run of an audit has a seed of its own: none that an event was chosen on is counted for its bound."""
-    right, seeds = audit_runs.Workbench.anonymize, []
+@pytest.fixture
+def seeds(monkeypatch):
+    """The seeds of all runs. Only the first run of a log is a real one; each other one has its release."""
+    right, drawn, first = audit_runs.Workbench.anonymize, [], {}
 
     def watched(bench, name, *, seed, **settings):
-        seeds.append(seed)
-        return right(bench, name, seed=seed, **settings)
+        drawn.append(seed)
+        if id(bench.log) not in first:
+            first[id(bench.log)] = right(bench, name, seed=seed, **settings)
+        return first[id(bench.log)]
 
     monkeypatch.setattr(audit_runs.Workbench, "anonymize", watched)
+    return drawn
+
+
+def test_no_run_is_used_twice(seeds):
+    """Every run of an audit has a seed of its own: none that an event was chosen on is counted for its bound."""
     found = audit("semantic-dp", runs=100, seed=4, pairs=["length", "no concept"])
     assert len(seeds) == found.runs + 1  # and one for the claim
     assert len(set(seeds)) == len(seeds)
 
 
-@pytest.mark.slow
-def test_the_error_is_divided_among_the_bounds(monkeypatch):
+def test_the_error_is_divided_among_the_bounds(seeds, monkeypatch):
     """Bounds are wrong together with a probability of 0.1 % at most: three bounds have a third of it each."""
     right, errors = audit_runs.lower_bound, []
 
@@ -193,6 +199,7 @@ def test_the_error_is_divided_among_the_bounds(monkeypatch):
 
     monkeypatch.setattr(audit_runs, "lower_bound", watched)
     audit("semantic-dp", runs=100, seed=4, pairs=["length", "no concept"])
+    assert len(errors) == 2
     assert sum(errors) == pytest.approx(0.001)
 
 
@@ -213,11 +220,11 @@ def test_a_log_that_is_refused_on_one_side_is_told_apart(monkeypatch):
 
 @pytest.mark.slow
 def test_one_bound_above_its_claim_is_enough():
-    found = audit("semantic-dp", runs=100, seed=4, pairs=["length", "no concept"])
+    found = audit("histogram-dp", runs=100, seed=4, pairs=["no concept"])
     assert found.passed
-    one, other = found.pairs
+    (one,) = found.pairs
     for bound, passed in ((1.0, True), (1.0001, False)):
-        assert replace(found, pairs=(one, replace(other, bound=bound))).passed == passed
+        assert replace(found, pairs=(one, replace(one, bound=bound))).passed == passed
 
 
 def test_what_the_gate_refuses_ends_an_audit(monkeypatch):

@@ -136,7 +136,7 @@ def test_mistakes_get_one_sentence(tmp_path):
 
 @pytest.mark.slow
 def test_killed_in_the_middle_it_goes_on_and_gives_the_same(tmp_path):
-    querycloak("generate", "--users", 300, "--queries", 9000, "--seed", 3, "-o", tmp_path / "log.tsv")
+    querycloak("generate", "--users", 100, "--queries", 2000, "--seed", 3, "-o", tmp_path / "log.tsv")
     words = ["compare", "log.tsv", "--methods", "sweep", "--min-query-users", "1,2,3,4,5,6", "-o"]
     unbroken = querycloak(*words, "whole", cwd=tmp_path)
     assert unbroken.returncode == 0, unbroken.stderr

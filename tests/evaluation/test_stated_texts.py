@@ -43,6 +43,7 @@ def test_a_statement_that_claims_more_than_the_texts_keep_is_noticed(changes):
     assert broken(edited(release, **changes), bench)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "given"),
     [

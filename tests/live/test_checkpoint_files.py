@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from stream_logs import as_tsv, rows
 
 from querycloak.arrays.checks import BadStateError
+from querycloak.arrays.container import HEAD, MAGIC, read_container, write_container
 from querycloak.arrays.vocabulary import ByteCodes
 from querycloak.errors import InputError, OutputError
 from querycloak.live import runner
-from querycloak.arrays.container import HEAD, MAGIC, read_container, write_container
 from querycloak.live.runner import Run, run_stream
 from querycloak.methods.stream.stream_statement import StreamSettings
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def judged_sound(rows):
     return True
 
 
+@pytest.mark.slow
 @given(
     st.lists(TEXT, min_size=1, max_size=30), st.lists(TEXT, min_size=1, max_size=60), st.randoms(use_true_random=False)
 )

@@ -161,6 +161,7 @@ def test_ids_change_with_the_period(tmp_path, kind, ids):
     assert plain.statement.counts_out["users"] < len(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*GIVEN, "ids", *WILD])
 def test_exact_after_a_stop_at_any_checkpoint(tmp_path, monkeypatch, name):
     """The run is cut off after each save, and goes on: the output is the same as without."""

@@ -46,6 +46,7 @@ def texts(labels: LabelIndex, count: int) -> list[str]:
     return [text.rpartition(" ")[draw.choice([0, 2])] or text for text in some] + [t + draw.choice(ends) for t in some]
 
 
+@pytest.mark.slow
 def test_rebuilding_gives_the_same_file(tmp_path, monkeypatch, capsys, index):
     monkeypatch.syspath_prepend(ROOT / "tools")
     import build_lexicon

@@ -161,6 +161,7 @@ def test_a_first_and_a_last_name_are_a_person(layers, certain):
     assert units(layers, "david") == [("david", "person", "label")]  # one of several of that name
 
 
+@pytest.mark.slow
 def test_odd_input_is_read_without_a_fault(layers, topics):
     odd = [
         "word " * 10_000,
@@ -196,6 +197,7 @@ def test_another_taxonomy_is_read_by_its_labels():
     assert Mapper(tree, "certain").concepts("yahoo sports") == Mapper(tree, "segments").concepts("yahoo sports")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("between", [" ", ", ", " www.example.com "])
 def test_a_query_of_many_words_is_read_in_linear_time(layers: Mapper, between: str) -> None:
     words = ["apple", "jaguar", "target", "bank"] * 2_500

@@ -202,6 +202,7 @@ def test_memory_is_bounded(monkeypatch):
     assert len(mapper._known) <= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

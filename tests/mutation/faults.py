@@ -33,8 +33,12 @@ from mutation.reproduction_faults import REPRODUCTIONS
 from mutation.semanticdp_faults import SEMANTIC_DP
 from mutation.setunion_faults import SET_UNION
 from mutation.shard_faults import SHARDS
+from mutation.spark_dp_faults import SPARK_DP
 from mutation.spark_files_faults import SPARK_FILES
+from mutation.spark_groups_faults import SPARK_GROUPS
 from mutation.spark_policy_faults import SPARK_POLICY
+from mutation.spark_stream_faults import SPARK_STREAMS
+from mutation.spark_text_faults import SPARK_TEXTS
 from mutation.stream_faults import STREAMS
 from mutation.stream_text_faults import STREAM_TEXTS
 from mutation.studio_door_faults import STUDIO_DOORS
@@ -163,8 +167,8 @@ GROUPS = [
     fault(
         "generalizing: k - 1 users are enough",
         "methods/generalization/_generalized_release.py",
-        "if len(users) < k:",
-        "if len(users) < k - 1:",
+        "if users < k:",
+        "if users < k - 1:",
         "methods/generalization/test_partition.py::test_refused",
         "methods/generalization/test_clump.py",
     ),
@@ -513,6 +517,7 @@ FAULTS: list[Fault] = [
     *TEXTS,
     *DP,
     *SET_UNION,
+    *SPARK_DP,
     *SYNTHETIC,
     *PEOPLE,
     *ACCOUNTANT,
@@ -528,6 +533,7 @@ FAULTS: list[Fault] = [
     *REPORTS,
     *SHARDS,
     *STREAM_TEXTS,
+    *SPARK_GROUPS,
     *STREAMS,
     *EXPOSURE,
     *IDENTIFIERS,
@@ -550,5 +556,7 @@ FAULTS: list[Fault] = [
     *STUDIO_DOORS,
     *SPARK_FILES,
     *SPARK_POLICY,
+    *SPARK_STREAMS,
+    *SPARK_TEXTS,
 ]
 """All of them."""

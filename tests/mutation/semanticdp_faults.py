@@ -71,8 +71,8 @@ WEIGHTS = [
     fault(
         "semantic-dp: draws with the weights of another epsilon",
         f"{DP}/_semantic_dp_kernels.py",
-        "tables.near[t], tables.far[t]",
-        "tables.near[0], tables.far[0]",
+        "at = order[state[DONE]]\n        c, t = concept[at], table[at]",
+        "at = order[state[DONE]]\n        c, t = concept[at], 0 * table[at]",
         f"{OF_MECHANISM}::test_mixed_inputs_draw_from_their_own_row",
     ),
 ]
@@ -91,29 +91,36 @@ USER_SHAPE = [
     fault(
         "rows: as many as the user has units",
         ROWS,
-        "np.repeat(np.arange(len(people)), r)",
-        "np.repeat(np.arange(len(people)), np.maximum(unit.number, 1))",
+        'random.child("order").permutation(drawn.size)',
+        "np.flatnonzero(np.tile(np.arange(r), len(people)) < np.repeat(np.maximum(units.number, 1), r))",
         R_ROWS,
     ),
     fault(
         "rows: none for a user without a unit",
         ROWS,
-        "np.repeat(np.arange(len(people)), r)",
-        "np.repeat(np.flatnonzero(unit.number), r)",
+        'random.child("order").permutation(drawn.size)',
+        "np.flatnonzero(np.repeat(units.number, r))",
         R_ROWS,
     ),
     fault(
         "rows: the root for a user without a unit",
-        MECHANISM,
-        "(root + random.integers(int(self.calibration.size[0]), n))",
-        "(root + 0 * random.integers(int(self.calibration.size[0]), n))",
+        ROWS,
+        "(mechanism.domains[0] + number)",
+        "(mechanism.domains[0] + 0 * number)",
         f"{OF_ROWS}::test_every_row_is_one_label_and_nothing_else",
     ),
     fault(
         "rows: always the first unit",
         ROWS,
-        "unit.first[owner[has]] + numbers_below(",
-        "unit.first[owner[has]] + 0 * numbers_below(",
+        "units.find(owner[chosen], number[chosen])",
+        "units.find(owner[chosen], 0 * number[chosen])",
+        MEAN,
+    ),
+    fault(
+        "rows: all rows of a user from the same words",
+        ROWS,
+        "rows = streams.numbered(r)",
+        "rows = streams.take(owner)",
         MEAN,
     ),
     fault(
@@ -126,8 +133,8 @@ USER_SHAPE = [
     fault(
         "rows: in the order in which they were drawn",
         ROWS,
-        'random.child("order").permutation(len(owner))',
-        "np.arange(len(owner))",
+        'random.child("order").permutation(drawn.size)',
+        "np.arange(drawn.size)",
         f"{OF_ROWS}::test_rows_are_put_in_random_order",
     ),
     fault(

@@ -12,8 +12,8 @@ SPARK_POLICY: list[Fault] = [
           f"{SAME}[texts]"),
     fault("spark: a click of one person too few", "spark/policy/combination_users.py",
           'F.col("people") < rule.people)', 'F.col("people") < rule.people - 1)', f"{SAME}[rows]"),
-    fault("policy: ids by the order of rows", "methods/policy/policy_table.py", ".gather(units).to_list()",
-          ".gather(np.sort(first) % len(draft.log.users)).to_list()", ORDER),
+    fault("policy: a sample by the order of rows", "methods/policy/rule_sample.py", "words <= np.sort(words)[most - 1]",
+          "np.arange(len(words)) <= most - 1", ORDER),
     fault("policy: sessions by the order of rows", "methods/policy/rule_ids.py",
           "np.where(missing, url, clicked), text", "np.where(missing, url, clicked), event", ORDER),
 ]  # fmt: skip

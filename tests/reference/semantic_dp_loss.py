@@ -20,13 +20,15 @@ class Extremes:
         self.by_child[child] = (min(low, total), max(high, total))
 
     def close(self):
-        self.low = sorted((low, child) for child, (low, _) in self.by_child.items())[:2]
-        self.high = sorted(((high, child) for child, (_, high) in self.by_child.items()), reverse=True)[:2]
+        low = sorted((low, child) for child, (low, _) in self.by_child.items())[:2]
+        high = sorted(((high, child) for child, (_, high) in self.by_child.items()), reverse=True)[:2]
+        (self.low, self.low_child), (self.high, self.high_child) = low[0], high[0]
+        self.other_low, self.other_high = (low[1][0], high[1][0]) if len(low) == 2 else (None, None)
 
     def without(self, child):
         """(smallest, largest) total, or None where nothing is left."""
-        low = next((z for z, c in self.low if c != child), None)
-        return None if low is None else (low, next(z for z, c in self.high if c != child))
+        low = self.other_low if child == self.low_child else self.low
+        return None if low is None else (low, self.other_high if child == self.high_child else self.high)
 
 
 def worst_ratio(taxonomy, root, topics, near, far):
@@ -56,17 +58,17 @@ def worst_ratio(taxonomy, root, topics, near, far):
         for a, child in path(c):
             at = count.setdefault((a, level[c]), {})
             at[child] = at.get(child, 0) + 1
-    levels = {}
-    for a, d in count:
-        levels.setdefault(a, []).append(d)
+    below = {}  # ancestor → (level, how many there, how many there below each child)
+    for (a, d), there in count.items():
+        below.setdefault(a, []).append((d, sum(there.values()), there))
 
-    def weight(c, d, a):
-        shared = level[a] + 1
-        return near[shared][level[c] + 1 + d + 1 - shared]
+    def weights(c, a):
+        """Weights of the candidates below a that share it with c as their nearest; the first is of level 0."""
+        return near[level[a] + 1][level[c] - level[a] + 1 :]
 
     def alike(c):
         """Concepts of one parent and topic with nothing of it below them are alike."""
-        return (parent[c], topic[c]) if len(levels[c]) == 1 and c != topic[c] else c
+        return (parent[c], topic[c]) if len(below[c]) == 1 and c != topic[c] else c
 
     known = {}
 
@@ -75,9 +77,9 @@ def worst_ratio(taxonomy, root, topics, near, far):
         if key not in known:
             z = far * (size - members[topic[c]])
             for a, child in path(c):
-                for d in levels[a]:
-                    there = count[a, d]
-                    z += (sum(there.values()) - (there.get(child, 0) if a != c else 0)) * weight(c, d, a)
+                weight = weights(c, a)
+                for d, all_there, there in below[a]:
+                    z += (all_there - (there.get(child, 0) if a != c else 0)) * weight[d]
             known[key] = z
         return known[key]
 
@@ -99,10 +101,11 @@ def worst_ratio(taxonomy, root, topics, near, far):
         high = low = (1, size)
         pairs = [(far, z) for t, z in of_topic.items() if t != topic[o]]
         for a, child in path(o):
-            for d in levels[a]:
+            weight = weights(o, a)
+            for d, _, _ in below[a]:
                 found = extremes[a, d].without(child if a != o else None)
                 if found is not None:
-                    pairs.append((weight(o, d, a), found))
+                    pairs.append((weight[d], found))
         for w, (least, most) in pairs:
             if w * high[1] > high[0] * least:
                 high = (w, least)

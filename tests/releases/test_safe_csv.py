@@ -61,6 +61,7 @@ def test_a_negative_count_is_a_number(tmp_path):
     assert table(tmp_path / "o.csv")[1] == ["*", "'-tea", "-3", "-0.5"]
 
 
+@pytest.mark.slow
 def test_commands(log, tmp_path):
     words = ("anonymize", log, "--method", "sweep", "--min-query-users", "2", "--identifiers", "keep", "--seed", "1")
     assert querycloak(*words, "-o", tmp_path / "o.csv", "--truth", tmp_path / "t").returncode == 0

@@ -90,30 +90,33 @@ def published(session, frame, method, group):
 def main(methods):
     """Print one line of JSON for each method."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    from querycloak.spark.session import spark_session
+    from querycloak.spark.session import running_session
 
     options = {"spark.executor.memory": "1g", "spark.sql.shuffle.partitions": "4"}
-    session = spark_session(MASTER, options)
     schema = "user string, query string, time bigint, url string, category string"
-    frame = session.createDataFrame(list(log_rows()), schema)  # on the driver: it survives an executor
-    for method in methods:
-        start = time.perf_counter()
-        rows, statement, jobs = published(session, frame, method, f"{method} undisturbed")
-        killer = Killer(session.sparkContext, f"{method} killed", max(1, jobs // 2))
-        killer.start()
-        again, second, _ = published(session, frame, method, f"{method} killed")
-        killer.ended.set()
-        killer.join()
-        found = {
-            "method": method,
-            "rows": len(rows),
-            "killed": killer.killed,
-            "same table": rows == again,
-            "same statement": statement == second,
-            "seconds": round(time.perf_counter() - start, 1),
-        }
-        print("FOUND " + json.dumps(found), flush=True)
-    session.stop()
+    with running_session(MASTER, options) as session:
+        frame = session.createDataFrame(list(log_rows()), schema)  # on the driver: it survives an executor
+        for method in methods:
+            print("FOUND " + json.dumps(tried(session, frame, method)), flush=True)
+
+
+def tried(session, frame, method):
+    """Run a method undisturbed, then with a killed executor; return what was found."""
+    start = time.perf_counter()
+    rows, statement, jobs = published(session, frame, method, f"{method} undisturbed")
+    killer = Killer(session.sparkContext, f"{method} killed", max(1, jobs // 2))
+    killer.start()
+    again, second, _ = published(session, frame, method, f"{method} killed")
+    killer.ended.set()
+    killer.join()
+    return {
+        "method": method,
+        "rows": len(rows),
+        "killed": killer.killed,
+        "same table": rows == again,
+        "same statement": statement == second,
+        "seconds": round(time.perf_counter() - start, 1),
+    }
 
 
 if __name__ == "__main__":

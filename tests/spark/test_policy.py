@@ -30,6 +30,7 @@ def rows_of(seed, n=220, users=9):
     rows = []
     for _ in range(n):
         user, text = f"u{min(draw.randrange(users), draw.randrange(users))}", draw.choice(TEXTS)
+        text = f"rare{draw.randrange(12)} {text}" if draw.random() < 0.2 else text
         time = SPRING + draw.randrange(60) * 1200 + draw.randrange(3) * 86_400
         time = None if draw.random() < 0.05 else time
         country, age = draw.choice(["at", "AT", None, "be"]), draw.choice(["34", "39", "x", None, " 7", "1d"])
@@ -81,17 +82,27 @@ def on_spark(spark, rows, rules, seed):
 
 
 CLICKS = '[columns]\nkeep = ["time", "rank", "url", "country", "age"]\nround = { rank = 5, age = 10 }\n'
+SAMPLE = '[sample]\nshare = 0.6\nof = "{}"\n'
+
+
+def smaller(name):
+    """Return a preset for few people and few days."""
+    text = policy_text(name)[0]
+    for large, small in (("people = 30", "people = 3"), ("people = 10", "people = 4"), ("days = 395", "days = 2")):
+        text = text.replace(large, small)
+    return text
+
+
 POLICIES = {
-    **{name: policy_text(name)[0].replace("people = 30", "people = 3").replace("= 10", "= 4") for name in PRESETS},
-    "small": """[identifiers]\nfamous = 3\n[query_users]\npeople = 3\ndays = 2\n[length]\nwords = 2\npeople = 4
-[combination_users]\npeople = 2\ncolumns = ["url", "country"]\ndays = 2
-[time]\ngrain = "week"\n[ids]\nper = "session"\ngap = 20\nmost = 2\n""" + CLICKS,
-    "cut": """[identifiers]\n[entities]\npeople = 5\nspan_people = 2\ndays = 2\nrare = "cut"
-[phrase_users]\npeople = 4\nrare = "cut"\n[combination_users]\npeople = 3\ncolumns = ["time", "age"]
-[sample]\nshare = 0.6\nof = "events"\n""" + CLICKS,
-    "people": '[phrase_users]\npeople = 3\nevery = "query"\nrare = "cut"\n[ids]\nper = "day"\n[sample]\nshare = 0.5\n',
-    "counts": '[columns]\nkeep = ["time"]\n[as_counts]\nleast = 2\n',
-}  # fmt: skip
+    **{name: smaller(name) for name in PRESETS},
+    "rows": """[combination_users]\npeople = 2\ncolumns = ["url", "country"]\ndays = 2
+[time]\ngrain = "week"\n[ids]\nper = "session"\ngap = 20\nmost = 2\n"""
+    + CLICKS
+    + SAMPLE.format("events"),
+    "texts": """[identifiers]\nfamous = 3\n[entities]\npeople = 4\nspan_people = 2\ndays = 2\nrare = "cut"
+[phrase_users]\npeople = 4\nrare = "cut"\n"""
+    + SAMPLE.format("people"),
+}
 
 
 @pytest.mark.parametrize("name", POLICIES)

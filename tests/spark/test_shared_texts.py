@@ -8,13 +8,19 @@ import polars as pl
 import pytest
 
 from querycloak.evaluation.workbench import Workbench
-from querycloak.knowledge.named import load_taxonomy
+from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.logs.query_log import QueryLog
 from querycloak.texts.phrases import shared_texts as on_one_machine
 from querycloak.texts.text_settings import TextRule
 
 pytestmark = pytest.mark.slow
 
+LABELS = [
+    *("thing", "life", "animal", "beast", "mammal", "cat", "house cat"),
+    *("siamese cat", "tabby", "dog", "beagle", "poodle", "jaguar"),
+]
+SMALL = Taxonomy.from_parents([-1, 0, 1, 2, 3, 4, 5, 6, 6, 4, 9, 9, 1], [[label] for label in LABELS])
+"""Labels at depth 5 and deeper stand for those below them."""
 WORDS = [
     "green",
     "tea",
@@ -52,10 +58,10 @@ def both(spark, rows, rule):
 
     rows = [row for row in rows if row[1].strip()]
     single = QueryLog.of(pl.DataFrame(rows, schema=["user", "query"], orient="row"), yes=True)
-    bench = Workbench(single)
-    expected = on_one_machine(single, rule, concepts=bench.concepts, taxonomy=load_taxonomy("wordnet"))
+    bench = Workbench(single, SMALL)
+    expected = on_one_machine(single, rule, concepts=bench.concepts, taxonomy=SMALL)
     frame = spark.createDataFrame(rows, "user string, query string").repartition(3)
-    found = shared_texts(SparkLog.of(frame), rule, Knowledge.of(spark))
+    found = shared_texts(SparkLog.of(frame), rule, Knowledge.of(spark, SMALL))
     people = [int(expected.people[t]) if t >= 0 else None for t in expected.text.tolist()]
     texts = [expected.words[t] if t >= 0 else None for t in expected.text.tolist()]
     wanted = dict(zip(single.queries, zip(texts, expected.kind.tolist(), people, strict=True), strict=True))

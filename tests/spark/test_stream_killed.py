@@ -24,8 +24,8 @@ from querycloak.spark.streams.plan import Plan
 pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("QUERYCLOAK_KILLS", "2"))
-LONGEST = float(os.environ.get("QUERYCLOAK_KILL_AFTER", "6"))
-"""seconds after its begin, at most, when a query is killed"""
+LONGEST = float(os.environ.get("QUERYCLOAK_KILL_AFTER", "4"))
+"""seconds, at most, for which a batch is under way when its query is killed"""
 FILE_ROWS = 60
 CHILD = Path(__file__).with_name("stream_child.py")
 
@@ -43,34 +43,54 @@ def write_file(folder: Path, number: int) -> list[tuple[str, str, int]]:
     return [(user, query, at) for user, query, at, _ in rows]
 
 
-def start(folder: Path) -> subprocess.Popen[str]:
+def start(folder: Path) -> subprocess.Popen[bytes]:
     root = Path(__file__).parents[2]
     path = os.pathsep.join([str(root / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, str(CHILD), str(folder)]
     return subprocess.Popen(
-        command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True, start_new_session=True
+        command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, start_new_session=True
     )
+
+
+def numbers(folder: Path, kind: str) -> int:
+    """Count the batches that were begun (offsets) or finished (commits)."""
+    return len(list((folder / "state" / kind).glob("[0-9]*")))
+
+
+def wait_for_batch(folder: Path, child: subprocess.Popen[bytes], committed: int) -> None:
+    """Wait until so many batches are committed, and one more is under way."""
+    while child.poll() is None:
+        if numbers(folder, "commits") >= committed and numbers(folder, "offsets") > committed:
+            return
+        time.sleep(0.05)
 
 
 def test_a_killed_query_loses_nothing_and_publishes_nothing_twice(tmp_path, spark):
     (tmp_path / "in").mkdir()
-    rng, came, kills, files, moments = random.Random(7), [], 0, 0, []
+    rng, came, kills, files = random.Random(7), [], 0, 0
     while kills < KILLS:
         for _ in range(2):
             came += write_file(tmp_path, files)
             files += 1
+        more = rng.randrange(2)  # batches that are committed before
         with start(tmp_path) as child:
             assert child.stdout is not None
-            assert child.stdout.readline() == "running\n"
+            assert child.stdout.readline() == b"running\n"
+            wait_for_batch(tmp_path, child, numbers(tmp_path, "commits") + more)
             time.sleep(rng.uniform(0, LONGEST))
-            moments.append((len(list((tmp_path / "state" / "commits").glob("[0-9]*"))), child.poll()))
+            seen = (
+                f"{numbers(tmp_path, 'commits')} of {numbers(tmp_path, 'offsets')} committed, "
+                f"{len(list((tmp_path / 'out').glob('batch=*')))} published"
+            )
+            print(seen, flush=True)
             if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
                 kills += 1
-            os.killpg(child.pid, signal.SIGKILL)
+            else:  # it was quicker than the kill
+                assert child.returncode == 0
     came += write_file(tmp_path, files)
     with start(tmp_path) as child:
         assert child.wait() == 0
-    print(f"{kills} kills; batches committed at each: {[committed for committed, _ in moments]}")
 
     out = [tuple(row) for row in spark.read.parquet(str(tmp_path / "out")).select("user", "query", "time").collect()]
     plan = Plan(
@@ -92,4 +112,4 @@ def test_a_killed_query_loses_nothing_and_publishes_nothing_twice(tmp_path, spar
     assert Counter(user for user, *_ in came) == Counter(user for user, *_ in out) + Counter(holders)
     asker = {at: user for user, _, at in came}
     assert all(asker[at] != user for user, _, at in out)
-    print(f"in {len(came)} = out {len(out)} + waiting {len(waiting)}")
+    print(f"{kills} kills: in {len(came)} = out {len(out)} + waiting {len(waiting)}")

@@ -6,11 +6,13 @@ import polars as pl
 import pytest
 
 from querycloak.evaluation.workbench import Workbench
+from querycloak.knowledge.taxonomy import Taxonomy
 from querycloak.logs.query_log import MISSING_TIME, QueryLog
 
 pytestmark = pytest.mark.slow
 
 SCHEMA = "user string, query string, time bigint, rank int, url string"
+SMALL = Taxonomy.from_parents([-1, 0, 1], [["thing"], ["animal"], ["cat"]])
 QUERIES = [
     "green tea",
     "Green Tea",
@@ -58,20 +60,21 @@ def compare(spark, rows, **settings):
         orient="row",
     )
     single = QueryLog.of(table, yes=True)
-    expected = Workbench(single).anonymize("sweep", seed=11, **settings)
-    frame, statement = anonymize(spark.createDataFrame(rows, SCHEMA).repartition(3), "sweep", seed=11, **settings)
+    expected = Workbench(single, SMALL).anonymize("sweep", seed=11, **settings)
+    frame, statement = anonymize(
+        spark.createDataFrame(rows, SCHEMA).repartition(3), "sweep", seed=11, taxonomy=SMALL, **settings
+    )
     wanted, columns = of_single(expected)
     got = sorted([tuple(row) for row in frame.select(columns).collect()], key=repr)
     assert set(frame.columns) == set(columns)
     assert got == wanted
-    assert statement.to_json() == expected.statement.to_json() if hasattr(statement, "to_json") else True
     assert statement == expected.statement
     return wanted
 
 
 def test_all_columns_with_parts(spark):
     rows = compare(spark, rows_of(1), min_query_users=4, famous=9, keep="time,clicks", kinds="column")
-    assert {row[-1] for row in rows} == {"query", "phrase", "label"} or len({row[-1] for row in rows}) >= 2
+    assert {row[-1] for row in rows} >= {"query", "phrase"}
     assert any(row[4] for row in rows)
     assert any(row[4] and row[3] is None for row in rows)
 

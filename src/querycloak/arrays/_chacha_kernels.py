@@ -59,3 +59,20 @@ def fill_blocks(state: UInt32s, out: UInt32s) -> None:
     for at in range(0, len(out), WORDS):
         _blocks(state, out, at)
         state[COUNTER] += np.uint32(LANES)
+
+
+@lean_kernel
+def fill_streams(keys: UInt32s, nonce: UInt32s, state: UInt32s, out: UInt32s) -> None:
+    """Fill `out`, which has as many words for each row of `keys`, a multiple of 128, from the beginnings of streams.
+
+    keys: uint32[streams, 8]; nonce: uint32[streams], the first word of each nonce; state: uint32[16], of which the
+    constants and the other words of the nonce are used.
+    """
+    each = len(out) // max(len(keys), 1)
+    for i in range(len(keys)):
+        for j in range(8):
+            state[4 + j] = keys[i, j]
+        state[COUNTER], state[COUNTER + 1] = np.uint32(0), nonce[i]
+        for at in range(i * each, (i + 1) * each, WORDS):
+            _blocks(state, out, at)
+            state[COUNTER] += np.uint32(LANES)

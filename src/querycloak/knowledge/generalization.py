@@ -8,7 +8,7 @@ Method and measure share this file, so that what a statement says and what a mea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from querycloak.arrays.ragged import Ragged
 if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
 
-__all__ = ["Generalization", "generalization", "leaf_loss", "transactions_by_owner"]
+__all__ = ["Costs", "Generalization", "generalization", "leaf_loss", "transactions_by_owner"]
 
 
 def transactions_by_owner(owner: npt.NDArray[np.int32], concept: npt.NDArray[np.int32], owners: int) -> Ragged:
@@ -79,6 +79,51 @@ class Generalization:
         }
 
 
+class Costs(NamedTuple):
+    """What figures are made of: whole numbers, which add up over parts of a log."""
+
+    loss: int
+    """sum of LM over the published items, times the divisor"""
+    items: int
+    """original items"""
+    standing: int
+    """published items that stand for one"""
+    published: int
+    users: int
+    depth: int
+    """sum of the depths of the published items"""
+    root: int
+    """published items that are the root"""
+
+    @classmethod
+    def of(cls, taxonomy: Taxonomy, original: Ragged, published: Ragged, standing: int | None = None) -> Costs:
+        """Add up what a release costs; see `generalization`."""
+        loss, _ = leaf_loss(taxonomy)
+        items = published.values
+        return cls(
+            loss=int(loss[items].sum()),
+            items=len(original.values),
+            standing=len(items) if standing is None else standing,
+            published=len(items),
+            users=original.rows,
+            depth=int(taxonomy.depth[items].sum()),
+            root=int((items == 0).sum()),
+        )
+
+    def generalization(self, taxonomy: Taxonomy) -> Generalization:
+        """Return the figures."""
+        suppressed = self.items - self.standing
+        return Generalization(
+            distortion=self.loss / leaf_loss(taxonomy)[1] + suppressed,
+            worst=self.items,
+            length=self.published / max(self.users, 1),
+            level=self.depth / self.published + 1 if self.published else 0.0,
+            root=self.root / self.published if self.published else 0.0,
+            suppressed=suppressed / self.items if self.items else 0.0,
+            density=self.items / (max(self.users, 1) * int(taxonomy.leaves[0])),
+        )
+
+
 def generalization(
     taxonomy: Taxonomy, original: Ragged, published: Ragged, standing: int | None = None
 ) -> Generalization:
@@ -96,16 +141,4 @@ def generalization(
     >>> found.distortion, found.worst, found.length, found.level
     (2.0, 3, 1.0, 2.0)
     """
-    loss, divisor = leaf_loss(taxonomy)
-    items, n_published = len(original.values), len(published.values)
-    suppressed = items - (n_published if standing is None else standing)
-    users = max(original.rows, 1)
-    return Generalization(
-        distortion=int(loss[published.values].sum()) / divisor + suppressed,
-        worst=items,
-        length=n_published / max(published.rows, 1),
-        level=float(taxonomy.depth[published.values].mean()) + 1 if n_published else 0.0,
-        root=float((published.values == 0).mean()) if n_published else 0.0,
-        suppressed=suppressed / items if items else 0.0,
-        density=items / (users * int(taxonomy.leaves[0])),
-    )
+    return Costs.of(taxonomy, original, published, standing).generalization(taxonomy)

@@ -30,8 +30,8 @@ import numpy as np
 
 from querycloak._version import __version__
 from querycloak.arrays.checks import Arrays, BadStateError, Count, read_plain, take
-from querycloak.errors import InputError, OutputError
 from querycloak.arrays.container import OlderStateError, read_container, write_container
+from querycloak.errors import InputError, OutputError
 from querycloak.live.journal import JOURNAL, Journal, read_events
 from querycloak.randomness import KEY_BYTES
 

@@ -48,6 +48,11 @@ def compose(lines: Iterable[AccountLine], delta: float) -> tuple[float, float]:
     >>> compose([AccountLine(purpose="a", relation=REPLACE, epsilon=1.0)], delta=1e-6)
     (1.0, 0.0)
     """
+    return _compose(tuple(lines), delta)
+
+
+@lru_cache(maxsize=1024)  # of public numbers alone: each share that a release takes is added up with those before it
+def _compose(lines: tuple[AccountLine, ...], delta: float) -> tuple[float, float]:
     epsilons, rho, used = _sums(lines)
     left = Fraction(delta) - used
     best = math.inf, rounded_up(used)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from querycloak.knowledge.directory import SiteDirectory
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.progress import Progress
     from querycloak.releases.statement import PrivacyStatement
@@ -41,6 +42,7 @@ def anonymize(
     seed: int | None = None,
     taxonomy: Taxonomy | str | PathLike[str] | None = None,
     mapping: str | None = None,
+    directory: SiteDirectory | None = None,
     on_error: str = "stop",
     progress: Progress = QUIET,
     **settings: Any,
@@ -48,10 +50,11 @@ def anonymize(
     """Anonymize a query log of Spark; return the published table, which passed the gate, and its statement.
 
     `columns` says which column is which (role → name) where names do not tell. `settings` are those of the method on
-    one machine. The table is kept by Spark (memory, then disk), so that what is written is what the gate looked at.
+    one machine, `directory` is a directory of sites. The table is kept by Spark (memory, then disk), so that what is
+    written is what the gate looked at.
     """
     log = SparkLog.of(frame, columns, on_error=on_error)
-    knowledge = Knowledge.of(frame.sparkSession, taxonomy, mapping)
+    knowledge = Knowledge.of(frame.sparkSession, taxonomy, mapping, directory)
     draft = make_draft(log, method, knowledge, seed=seed, settings=settings)
     kept = replace(draft, frame=draft.frame.persist(StorageLevel.MEMORY_AND_DISK))
     progress.start(f"{method}: running and checking")
@@ -72,9 +75,10 @@ def make_draft(
         raise GateError(f"{method}: its statement has settings that were not asked for, or counts among them.")
     statement = draft.statement
     if seed is None:
-        statement = replace(statement, randomness=KEY_OF_DRIVER)
+        noise = statement.randomness.partition("; ")[2]  # by whom it is drawn
+        statement = replace(statement, randomness="; ".join(filter(None, [KEY_OF_DRIVER, noise])))
     if "concepts" in entry.needs:
-        statement = replace(statement, mapping=stated_mapping(knowledge.mapping))
+        statement = replace(statement, mapping=stated_mapping(knowledge.mapper.mapping))
     return replace(draft, statement=statement)
 
 

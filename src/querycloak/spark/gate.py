@@ -19,6 +19,8 @@ from querycloak.spark.gate_texts import check_identifiers, check_texts, publishe
 from querycloak.spark.spark_release import SparkRelease
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from querycloak.spark.knowledge import Knowledge
     from querycloak.spark.spark_log import SparkLog
     from querycloak.spark.spark_release import Draft
@@ -30,12 +32,13 @@ def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
     """Check everything that the statement promises, then make the release."""
     checks.check_promises(draft.statement)
     check_kind(draft)
-    draft = replace(draft, statement=replace(draft.statement, counts_out=_counted(draft)))
+    private = "epsilon" in draft.statement.parameters
+    also = {} if private else draft.statement.counts_out  # such as its clusters; what is counted here stands as counted
+    draft = replace(draft, statement=replace(draft.statement, counts_out=_counted(draft, also)))
     if "user" in draft.frame.columns:
         check_ids(draft, log)
     check_classes(draft)
     check_stream(draft)
-    private = "epsilon" in draft.statement.parameters
     account = draft.budget.lines if private and draft.budget is not None else ()
     draft = replace(draft, statement=replace(draft.statement, account=account))  # what was spent, whatever is said
     if private:
@@ -48,18 +51,21 @@ def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
     return SparkRelease(draft.kind, draft.frame, draft.statement, draft.truth)
 
 
-def _counted(draft: Draft) -> dict[str, int]:
-    """Count the table, for the statement: one job."""
+def _counted(draft: Draft, also: Mapping[str, int]) -> dict[str, int]:
+    """Count the table, for the statement: one job. `also` are counts that only the method knows."""
     from pyspark.sql import functions as F  # noqa: N812
 
+    texts = ["query", "category"] if {"category", "count"} <= set(draft.frame.columns) else ["query"]  # of concepts
     users = [F.countDistinct("user").alias("users")] if "user" in draft.frame.columns else []
     row = draft.frame.select(
         F.count("*").alias("rows"),
         F.count_if(F.col("query").isNull()).alias("without"),
         *users,
-        F.countDistinct("query").alias("distinct queries"),
+        F.countDistinct(*texts).alias("distinct queries"),
     ).first()
     found = {} if row is None else row.asDict()
     if found.pop("without", 0):
         raise checks.broken(draft.statement, "a row without a text is published")
-    return found
+    if draft.kind == "counts" and "epsilon" in draft.statement.parameters:
+        return {"rows": found["rows"]}
+    return {**found, **{name: n for name, n in also.items() if name not in found}}

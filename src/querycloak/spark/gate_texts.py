@@ -91,7 +91,9 @@ def published_readings(draft: Draft) -> DataFrame:
     """Return each published `text` with its `reading`: the text of the log behind it, which is mostly itself."""
     texts = draft.frame.select(F.col("query").alias("text")).distinct()
     if draft.readings is None:
-        return kept(texts.withColumn("reading", F.col("text")))
+        texts = texts.withColumn("reading", F.col("text"))
+        statement = draft.statement  # texts are looked at where something is promised of them
+        return kept(texts) if statement.text_users > 1 or statement.identifiers_dropped else texts
     found = kept(texts.join(draft.readings.select("text", "reading"), "text", "left"))
     if found.where(F.col("reading").isNull()).head(1):
         raise broken(draft.statement, "not every published text has its reading")

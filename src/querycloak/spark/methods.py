@@ -29,12 +29,23 @@ class SparkMethod(Protocol):
 
 
 METHODS: Final[dict[str, str]] = {
+    "clump": "clump",
     "fixed-depth": "streams.batch",
     "flat": "streams.batch",
+    "frequent-queries": "dp.frequent_queries",
+    "histogram-dp": "dp.histogram_dp",
     "nearest": "streams.batch",
+    "partition": "partition",
+    "plain-microaggregation": "microaggregation",
     "policy": "policy.policy",
     "self-adjusting": "streams.batch",
+    "semantic-dp": "dp.semantic_dp",
+    "semantic-microaggregation": "microaggregation",
     "sweep": "sweep",
+    "syntactic-microaggregation": "microaggregation",
+    "synthetic-dp": "dp.synthetic_dp",
+    "url-microaggregation": "microaggregation",
+    "word-microaggregation": "microaggregation",
 }
 """name → module in `querycloak.spark`, whose function has the name with underscores"""
 

@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 
+from querycloak.spark.text_functions import compared_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,16 +23,18 @@ __all__ = ["asked", "machines_of", "people_of", "people_of_concepts"]
 
 
 def asked(log: SparkLog, most_rows: int | None) -> DataFrame:
-    """Return who asked which query: distinct `query` and `user`, and whether the user is `counted`.
+    """Return who asked which query: distinct `query` and `user`, its `form`, and whether the user is `counted`.
 
     An id with more than `most_rows` rows is taken for a machine and is not counted.
     """
     rows = log.frame.select("query", "user")
     if most_rows is None:
-        return rows.distinct().withColumn("counted", F.lit(True))
+        marked = rows.distinct().withColumn("counted", F.lit(True))
+        return marked.withColumn("form", compared_text(F.col("query")))
     machines = machines_of(log, most_rows).withColumn("few", F.lit(False))
     marked = rows.distinct().join(machines, "user", "left")
-    return marked.select("query", "user", F.col("few").isNull().alias("counted"))
+    marked = marked.select("query", "user", F.col("few").isNull().alias("counted"))
+    return marked.withColumn("form", compared_text(F.col("query")))
 
 
 def machines_of(log: SparkLog, most_rows: int) -> DataFrame:
@@ -41,9 +45,9 @@ def machines_of(log: SparkLog, most_rows: int) -> DataFrame:
 def people_of(things: DataFrame, pairs: DataFrame) -> DataFrame:
     """Return `thing` and `people`: how many distinct people asked a query that holds it.
 
-    things: `query` and `thing`, distinct; pairs: `query` and `user`, distinct. What nobody holds has no row.
+    things: `form` and `thing`, distinct; pairs as `asked` returns them. What nobody holds has no row.
     """
-    held = things.join(pairs.where("counted").select("query", "user"), "query").select("thing", "user").distinct()
+    held = things.join(pairs.where("counted").select("form", "user"), "form").select("thing", "user").distinct()
     return held.groupBy("thing").agg(F.count("*").alias("people"))
 
 

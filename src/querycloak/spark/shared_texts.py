@@ -20,7 +20,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's doc
 from querycloak.spark.concepts import with_concepts
 from querycloak.spark.kept import kept
 from querycloak.spark.people import asked, people_of, people_of_concepts
-from querycloak.spark.text_functions import compared_text, holds_identifier, names_in, on_texts, runs_in
+from querycloak.spark.text_functions import holds_identifier, names_in, on_texts, runs_in
 from querycloak.texts._shared_labels import LEAST_DEPTH, labels_of_concepts
 from querycloak.texts.phrases import LABEL, NOTHING, PHRASE, QUERY, as_label
 
@@ -39,6 +39,8 @@ __all__ = ["SparkTexts", "shared_texts"]
 class SparkTexts:
     """For each distinct query of a log, what may be published instead of it."""
 
+    texts: DataFrame
+    """one row per distinct query: `query`, `text` and `kind` as in `of_query`"""
     of_query: DataFrame
     """one row per distinct query: `query`, `text` (null = nothing), `kind` tinyint (QUERY, PHRASE, LABEL, NOTHING) and
     `people` bigint: how many people of the log asked, hold or mean the text, null for nothing"""
@@ -88,30 +90,27 @@ def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge, *, labels:
     # A text that is published in several ways is of as many people as the way with most of them.
     most = found.where("text is not null").groupBy("text").agg(F.max("people").alias("people"))
     of_query = found.drop("people").join(most, "text", "left").select("query", "text", "kind", "people")
-    return SparkTexts(of_query, label, concepts)
+    return SparkTexts(found.drop("people"), of_query, label, concepts)
 
 
 def _queries(pairs: DataFrame) -> DataFrame:
     """Return each distinct query with its `form`, and `typed`: how many people typed it so."""
-    people = pairs.groupBy("query").agg(F.count_if("counted").alias("typed"))
-    return kept(people.withColumn("form", compared_text(F.col("query"))))
+    return kept(pairs.groupBy("query", "form").agg(F.count_if("counted").alias("typed")))
 
 
 def _whole(queries: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Knowledge) -> DataFrame:
     """Add to each query the `people` of its form, and the `text` by which it is published whole; null = it is not."""
     forms = queries.groupBy("form").agg(F.count("*").alias("spellings"), F.sum("typed").alias("people"))
-    several = forms.where("spellings > 1").select("form")
-    counted = people_of(queries.join(several, "form").select("query", F.col("form").alias("thing")), pairs)
-    counted = counted.select(F.col("thing").alias("form"), F.col("people").alias("counted"))
+    several = forms.where("spellings > 1").select("form", F.col("form").alias("thing"))  # who typed two is one person
+    counted = people_of(several, pairs).select(F.col("thing").alias("form"), F.col("people").alias("counted"))
     people = F.when(F.col("spellings") > 1, F.coalesce("counted", F.lit(0))).otherwise(F.col("people"))
-    forms = forms.join(counted, "form", "left").select("form", people.alias("people"))
-    all_ = queries.join(forms, "form")
+    all_ = queries.join(forms.join(counted, "form", "left").select("form", people.alias("people")), "form")
     enough = all_ if rule.rare == "keep" else all_.where(F.col("people") >= rule.people)
     good = _publishable(enough.select(F.col("query").alias("text"), "people"), pairs, queries, rule, knowledge)
     good = good.select(F.col("text").alias("query"), F.lit(True).alias("good"))
     text = F.when(F.col("typed") >= rule.people, F.col("query")).otherwise(F.col("form"))
     text = F.col("query") if rule.rare == "keep" else text
-    return kept(all_.join(good, "query", "left").withColumn("text", F.when(F.col("good"), text)).drop("good"))
+    return kept(all_.join(good, "query", "left").withColumn("text", F.when(F.col("good"), text)).drop("good", "typed"))
 
 
 def _publishable(
@@ -123,31 +122,29 @@ def _publishable(
     """
     if rule.identifiers == "keep":
         return texts
-    clean = texts.where(~holds_identifier(F.col("text")))
     asked_about = F.when(F.col("people") < rule.famous, F.col("text")).otherwise("")
-    named = kept(clean.withColumn("names", names_in(asked_about, knowledge)))
-    names = named.select(F.explode("names").alias("name")).distinct()
-    famous = _people_of_names(names, queries, pairs).where(F.col("people") >= rule.famous).select("name")
-    rare = named.select("text", F.explode("names").alias("name")).join(famous, "name", "left_anti").select("text")
-    return named.drop("names").join(rare.distinct(), "text", "left_anti")
-
-
-def _people_of_names(names: DataFrame, queries: DataFrame, pairs: DataFrame) -> DataFrame:
-    """Return each `name` with the `people` who hold its words, one after the other, in a query."""
+    told = texts.withColumn("bad", holds_identifier(F.col("text"))).withColumn(
+        "names", names_in(asked_about, knowledge)
+    )
+    clean = kept(told.where("not bad").drop("bad"))
+    named = clean.select("text", F.explode("names").alias("name"))
+    names = named.select("name").distinct()
     lengths = sorted(row.n for row in names.select(F.size(F.split("name", " ")).alias("n")).distinct().collect())
-    words = queries.select("query", F.split("form", " ").alias("words"))
-    parts = [_runs_of(F.col("words"), n) for n in lengths]
-    parts = F.array_distinct(F.concat(*parts)) if parts else F.array().cast("array<string>")
-    held = words.select("query", F.explode(parts).alias("name")).join(names, "name")
-    return people_of(held.withColumnRenamed("name", "thing"), pairs).withColumnRenamed("thing", "name")
+    if not lengths:
+        return clean.drop("names")
+    words = queries.select("form").distinct().select("form", F.split("form", " ").alias("words"))
+    parts = F.array_distinct(F.concat(*(_runs_of(F.col("words"), n) for n in lengths)))
+    held = words.select("form", F.explode(parts).alias("thing")).join(names.withColumnRenamed("name", "thing"), "thing")
+    famous = people_of(held, pairs).where(F.col("people") >= rule.famous).select(F.col("thing").alias("name"))
+    rare = named.join(famous, "name", "left_anti").select("text").distinct()
+    return clean.drop("names").join(rare, "text", "left_anti")
 
 
 def _runs_of(words: Column, n: int) -> Column:
     """Return all runs of n words of an array of words, as texts."""
-    starts = F.when(F.size(words) >= n, F.sequence(F.lit(1), F.size(words) - n + 1)).otherwise(
-        F.array().cast("array<int>")
-    )
-    return F.transform(starts, lambda at: F.array_join(F.slice(words, at, F.lit(n)), " "))
+    starts = F.when(F.size(words) >= n, F.sequence(F.lit(1), F.size(words) - n + 1))
+    runs = F.transform(starts, lambda at: F.array_join(F.slice(words, at, F.lit(n)), " "))
+    return F.coalesce(runs, F.array().cast("array<string>"))
 
 
 def _best_runs(whole: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Knowledge) -> DataFrame:
@@ -155,22 +152,20 @@ def _best_runs(whole: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Kn
     forms = whole.groupBy("form").agg(
         F.first("people").alias("people"), F.bool_or(F.col("text").isNull()).alias("open")
     )
-    exploded = forms.select("form", "people", "open", F.posexplode(runs_in(F.col("form"))).alias("at", "found"))
-    runs = kept(exploded.select("form", "people", "open", "at", "found.words", "found.run"))
-    once = runs.groupBy("form", "run").agg(F.first("people").alias("people"), F.first("open").alias("open"))
-    some = once.groupBy("run").agg(F.sum("people").alias("most"), F.bool_or("open").alias("wanted"))
+    forms = kept(forms.withColumn("runs", runs_in(F.col("form"))))
+    runs = forms.select("form", "people", "open", F.explode("runs.run").alias("run"))
+    some = runs.groupBy("run").agg(F.sum("people").alias("most"), F.bool_or("open").alias("wanted"))
     some = some.where((F.col("most") >= rule.people) & F.col("wanted")).select("run")
-    held = once.join(some, "run").select("form", "run")
-    things = held.join(whole.select("query", "form"), "form").select("query", F.col("run").alias("thing"))
+    things = runs.join(some, "run").select("form", F.col("run").alias("thing"))
     shared = (
         people_of(things, pairs).where(F.col("people") >= rule.people).select(F.col("thing").alias("text"), "people")
     )
-    good = _publishable(shared, pairs, whole, rule, knowledge).select(
-        F.col("text").alias("run"), F.col("people").alias("n")
-    )
+    good = _publishable(shared, pairs, whole, rule, knowledge)
+    good = good.select(F.col("text").alias("run"), F.col("people").alias("n"))
+    in_form = forms.where("open").select("form", F.posexplode("runs").alias("at", "found"))
+    in_form = in_form.select("form", "at", "found.words", "found.run").join(good, "run")
     best = F.max(F.struct("words", "n", (-F.col("at")).alias("before"), "run")).alias("best")
-    chosen = runs.where("open").join(good, "run").groupBy("form").agg(best)
-    return chosen.select("form", "best.run", F.col("best.n").alias("run_people"))
+    return in_form.groupBy("form").agg(best).select("form", "best.run", F.col("best.n").alias("run_people"))
 
 
 def _reached(concepts: DataFrame, pairs: DataFrame, knowledge: Knowledge) -> npt.NDArray[np.int64]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 from pyspark.sql import types as T  # noqa: N812
@@ -92,7 +93,8 @@ class SparkLog:
             what = f"{users:,} rows have no user, {queries:,} have a user and no query"
             raise InputError.at(source, f'{what}; leave them out with on_error="skip" (--on-error skip)')
         good = found.where(~(no_user | no_query)) if bad else found
-        return cls(good.select(list(roles)), roles, {NO_USER: users, NO_QUERY: queries}, good, further)
+        rows = good.select(list(roles)).persist(StorageLevel.MEMORY_AND_DISK)  # ids and times are read by Python, once
+        return cls(rows, roles, {NO_USER: users, NO_QUERY: queries}, good, further)
 
     def with_further(self, names: Sequence[str]) -> SparkLog:
         """Return the log with some more columns, called as `further` says; without names, the log itself."""

@@ -41,7 +41,7 @@ def sweep(log: SparkLog, settings: Sweep, random: Randomness, knowledge: Knowled
     shown = F.col("text")
     if settings.hash_tokens:
         shown = _hashed(shown, token_key(random))
-    texts = shared.of_query.select("query", "text", "kind", shown.alias("shown"))
+    texts = shared.texts.withColumn("shown", shown)
     columns = KeptColumns.of(log, settings, settings.rule, texts)
     rows = kept(columns.rows)
     counts = _counts(log, texts)

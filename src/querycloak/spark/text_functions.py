@@ -73,19 +73,25 @@ def names_in(text: Column, knowledge: Knowledge) -> Column:
 
 
 def runs_in(form: Column) -> Column:
-    """Return the runs of words of each compared text that say something: array of (`words`, `run`).
+    """Return the runs of words of each compared text that say something, each once: array of (`words`, `run`).
 
-    Short ones first, then from left to right. The words of a run follow from its text, so a text stands for its run.
+    Short ones first, then from left to right, where each first occurs. The words of a run follow from its text, so a
+    text stands for its run.
     """
 
     def find(forms: pa.Array) -> pa.Array:
+        from querycloak.arrays.ragged import row_starts
         from querycloak.texts.word_runs import WordRuns
 
         runs = WordRuns.of(series_of(forms))
         texts = runs.texts(np.arange(len(runs.words))).to_arrow().cast(pa.string())
-        which = pa.array(runs.of_text.values)
+        text, of_text = runs.of_text.owner, runs.of_text.values
+        _, first = np.unique(text * max(len(texts), 1) + of_text, return_index=True)
+        first.sort()
+        which = pa.array(of_text[first])
+        start = row_starts(np.bincount(text[first], minlength=len(forms))).astype(np.int32)
         fields: dict[str, Any] = {"words": pa.array(runs.words).take(which), "run": texts.take(which)}
         found = pa.StructArray.from_arrays(list(fields.values()), names=list(fields))
-        return pa.ListArray.from_arrays(pa.array(runs.of_text.start.astype(np.int32)), found)
+        return pa.ListArray.from_arrays(pa.array(start), found)
 
     return on_texts(find, "array<struct<words:int,run:string>>", form)

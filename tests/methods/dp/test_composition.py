@@ -42,6 +42,12 @@ class Spy:
         self.sources.append(random._path)
         return counts
 
+    def by_name(self, counts, streams, *, sensitivity, epsilon):
+        """Stand in for `add_noise_by_name`: each user's noise is from a stream of the user alone."""
+        assert len(np.unique(streams.key, axis=0)) == len(streams.key)
+        self.calls.append((counts.copy(), sensitivity, epsilon))
+        return counts
+
     @property
     def spent(self):
         return sum(Fraction(epsilon) for _, _, epsilon in self.calls)
@@ -52,6 +58,7 @@ def spy(monkeypatch):
     found = Spy()
     for module in (korolova, histogram):
         monkeypatch.setattr(module, "add_noise", found)
+    monkeypatch.setattr(histogram, "add_noise_by_name", found.by_name)
     return found
 
 
@@ -150,10 +157,10 @@ def test_no_user_moves_the_counts_by_more_than_the_noise_is_made_for(log, d):
 # histogram-dp
 
 
-def histograms(spy, log, concept, most, **more):
+def histograms(spy, log, concept, most, seed=1, **more):
     chosen = histogram.HistogramDp(epsilon=0.7, per_user_queries=most, domain="all", **more)
     spy.calls.clear()
-    histogram.histogram_dp(log, chosen, Randomness(1), concepts=concept_log(log, concept), taxonomy=TREE)
+    histogram.histogram_dp(log, chosen, Randomness(seed), concepts=concept_log(log, concept), taxonomy=TREE)
     return chosen
 
 
@@ -162,15 +169,15 @@ def histograms(spy, log, concept, most, **more):
 @settings(max_examples=60)
 def test_replacing_a_users_queries_stays_within_the_sensitivity(concept, other, most):
     log = QueryLog.of(["a", "a", "a", "b", "b", "b"], list("uvwxyz"))
-    spy, true = Spy(), histogram.add_noise
-    histogram.add_noise = spy
+    spy, true = Spy(), histogram.add_noise_by_name
+    histogram.add_noise_by_name = spy.by_name
     try:
         histograms(spy, log, concept, most)
         ((before, sensitivity, epsilon),) = spy.calls
         histograms(spy, log, other + concept[3:], most)
         ((after, _, _),) = spy.calls
     finally:
-        histogram.add_noise = true
+        histogram.add_noise_by_name = true
     assert epsilon == 0.7
     assert sensitivity == 2 * most
     assert np.abs(before - after).sum() <= sensitivity
@@ -181,7 +188,7 @@ def test_the_sensitivity_of_histograms_is_reached(spy):
     log = QueryLog.of(["a"] * 3, list("xyz"))
     histograms(spy, log, [2, 2, 2], 3)
     first, sensitivity, _ = spy.calls[0]
-    histograms(spy, log, [3, 3, 3], 3)
+    histograms(spy, log, [3, 3, 3], 3, seed=None)
     assert np.abs(first - spy.calls[0][0]).sum() == sensitivity == 6
 
 
@@ -217,11 +224,12 @@ def test_the_draws_of_every_user_add_up_to_at_most_epsilon(monkeypatch, per_user
 def test_the_rows_of_every_user_add_up_to_at_most_epsilon(monkeypatch, rows):
     seen = []
 
-    def draw(self, concept, epsilon, random, block=0):
-        seen.append(epsilon)
+    def draw(self, concept, epsilon, streams):
+        seen.append(np.full(len(streams.key), epsilon))
+        assert len(concept) == len(np.unique(np.column_stack([streams.key, streams.number]), axis=0))
         return concept
 
-    monkeypatch.setattr(Mechanism, "draw", draw)
+    monkeypatch.setattr(Mechanism, "draw_each", draw)
     users = ["a"] * 7 + ["b"]
     log = QueryLog.of(users, [f"q{i}" for i in range(len(users))])
     concepts = concept_log(log, [1 + i % 4 for i in range(len(users))])

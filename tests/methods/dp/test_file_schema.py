@@ -46,6 +46,7 @@ def test_the_keys_of_one_user_do_not_change_the_counts_of_others(tmp_path, mine)
     assert abs(counts[0] - counts[1]) <= 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [{"url": "http://a.com"}, {"time": 1141207810}], ids=lambda key: next(iter(key)))
 @pytest.mark.parametrize("columns", [("user", "query"), ("user", "query", "time", "url")], ids=len)
 def test_a_key_of_one_user_does_not_change_the_account_or_the_columns(tmp_path, key, columns) -> None:

@@ -38,6 +38,7 @@ def p_value(noise, probability, reach):
     return chdtrc(len(seen_all) - 1, float(((seen_all - expected_all) ** 2 / expected_all).sum()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(("sensitivity", "rho"), [(1.0, 4.0), (1.0, 0.5), (math.sqrt(5), 0.05), (3.0, 0.001)])
 def test_gaussian_noise_has_the_exact_probabilities(seed, sensitivity, rho):

@@ -93,6 +93,7 @@ def test_no_pair_of_inputs_differs_by_more_than_epsilon(case, criterion, epsilon
             assert tight >= Decimal("0.98") * Decimal(epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
 @pytest.mark.parametrize("n", [50, 5000])

@@ -179,8 +179,8 @@ def test_order_within_a_user_tells_nothing():
 
 def test_rows_are_put_in_random_order(monkeypatch):
     """Draws that tell their number come out in another order, so no part of the method can leak through it."""
-    monkeypatch.setattr(Mechanism, "draw", lambda self, concept, epsilon, random: concept)
-    monkeypatch.setattr(module, "numbers_below", lambda bound, random: np.arange(len(bound)) % bound)
+    monkeypatch.setattr(Mechanism, "draw_each", lambda self, concept, epsilon, streams: concept)
+    monkeypatch.setattr(module, "numbers_below", lambda bound, turn: np.arange(len(bound)) % bound)
     units = tuple(("a", f"q{c}", (c,)) for c in range(7))
     log, release = run(units, rows_per_user=700)
     first = texts(log, release)["a"][:7]
@@ -190,23 +190,30 @@ def test_rows_are_put_in_random_order(monkeypatch):
 
 @given(st.lists(st.integers(1, 2**62), min_size=1, max_size=20))
 def test_numbers_are_below_their_bound(bounds):
-    found = numbers_below(np.array(bounds, dtype=np.int64), Randomness(3))
+    random = Randomness(3)
+    found = numbers_below(np.array(bounds, dtype=np.int64), lambda _: random.words(len(bounds)))
     assert ((found >= 0) & (found < np.array(bounds))).all()
 
 
 def test_words_beyond_the_last_full_multiple_are_drawn_again():
     """2^64 is 3 · k + 1: the last word would make 0 more likely than 1 and 2."""
 
-    class Fixed:
-        def __init__(self):
-            self.given = [2**64 - 1, 2**64 - 2, 2**64 - 1, 5]
+    given = [[2**64 - 1, 2**64 - 2], [2**64 - 1, 7], [5, 7]]
 
-        def words(self, n):
-            out, self.given = self.given[:n], self.given[n:]
-            return np.array(out, dtype=np.uint64)
+    def turn(t):
+        return np.array(given[t], dtype=np.uint64)
 
-    assert numbers_below(np.array([3, 3]), Fixed()).tolist() == [5 % 3, (2**64 - 2) % 3]
-    assert numbers_below(np.array([2**32, 1]), Fixed()).tolist() == [2**32 - 1, 0]
+    assert numbers_below(np.array([3, 3]), turn).tolist() == [5 % 3, (2**64 - 2) % 3]
+    assert numbers_below(np.array([2**32, 1]), turn).tolist() == [2**32 - 1, 0]
+
+
+@pytest.mark.parametrize("seed", [1, None])
+def test_the_rows_of_a_user_do_not_depend_on_the_order_of_the_log(seed):
+    """With a seed they are the same whoever else is there; without one another release draws others."""
+    units = (("a", "x", (2,)), ("b", "y", (4,)), ("a", "z", (5, 6)))
+    one, other = (run(rows, epsilon=40.0, seed=seed) for rows in (units, units[::-1]))
+    same = sorted(texts(*one)["a"]) == sorted(texts(*other)["a"])
+    assert same == (seed is not None)
 
 
 # what is said, refused and spent
@@ -272,8 +279,10 @@ def test_who_cannot_pay_draws_blindly_and_the_others_do_not(tmp_path, monkeypatc
     paid = {"epsilon": 3.0, "ledger": str(path), "ledger_log": "food"}
     log, release = run(rows=ROWS[:3], **paid)
     assert set(texts(log, release)) == {"ann"}
-    drawn_for, draw = [], Mechanism.draw
-    monkeypatch.setattr(Mechanism, "draw", lambda self, c, *rest: drawn_for.extend(c.tolist()) or draw(self, c, *rest))
+    drawn_for, draw = [], Mechanism.draw_each
+    monkeypatch.setattr(
+        Mechanism, "draw_each", lambda self, c, *rest: drawn_for.extend(c.tolist()) or draw(self, c, *rest)
+    )
     log, release = run(**paid)
     assert set(texts(log, release)) == {"ann", "bob", "cem"}, "how many can pay would tell who was there before"
     assert drawn_for == [6] * 20, "the golf of bob: ann has nothing left, cem no concept"

@@ -346,6 +346,7 @@ def test_clicks_are_of_chosen_queries_alone(monkeypatch):
     assert shown == {q: f"http://{q[:3]}.example" for q in COMMON}
 
 
+@pytest.mark.slow
 def test_topics_of_texts_follow_from_their_letters():
     import polars as pl
 

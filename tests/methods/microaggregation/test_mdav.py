@@ -31,6 +31,7 @@ def test_groups_equal_the_reference_with_ties(d, k) -> None:
     assert groups_of(mdav(Matrix(d), k)) == reference_mdav(d.tolist(), k)
 
 
+@pytest.mark.slow
 @given(concept_bags(least_users=7, most_users=25), st.integers(2, 7))
 def test_groups_of_bags_equal_the_reference_and_both_forms_of_distances_agree(drawn, k) -> None:
     taxonomy, users = drawn

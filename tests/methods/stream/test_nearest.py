@@ -181,6 +181,7 @@ def story(name):
     return k, depth, pool, most, records
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("name", STORIES)
 def test_what_leaves_is_distributed_as_in_the_reference(name):
@@ -228,6 +229,7 @@ def test_the_first_departure_comes_at_the_same_record_as_in_the_reference(stream
             break
 
 
+@pytest.mark.slow
 def test_who_is_published_tells_nothing_of_who_asked():
     """The argument of the module, counted: with all that waits given, the odds of two askers hardly change.
 

@@ -150,6 +150,7 @@ STORIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("story", STORIES)
 @pytest.mark.parametrize("name", ENGINES)

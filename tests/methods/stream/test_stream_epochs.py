@@ -75,6 +75,7 @@ def test_an_epoch_of_time_ends_with_the_first_record_of_a_later_one():
     assert release.statement.time_grain == "2h"
 
 
+@pytest.mark.slow
 def test_the_order_of_an_epoch_is_uniform_over_all_orders():
     """Four rows leave in the epoch: 24 orders, 100 expected of each in 2,400 runs.
 
@@ -133,6 +134,7 @@ def test_the_four_rules_in_epochs(method, records, size, most, ids, seed):
         assert all(record < (epoch + 1) * size for record, *_ in rows)  # nothing leaves before it came
 
 
+@pytest.mark.slow
 def test_rows_of_an_epoch_are_shuffled_and_each_place_is_as_likely():
     """Six rows leave in the epoch; each comes first in a sixth of 400 runs: 66.7, deviation 7.5; 5 of them."""
     first = Counter()

@@ -134,6 +134,7 @@ STORIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("story", STORIES)
 @pytest.mark.parametrize("name", ENGINES)

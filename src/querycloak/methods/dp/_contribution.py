@@ -28,13 +28,13 @@ from querycloak.methods.dp._contribution_kernels import keep_smallest
 if TYPE_CHECKING:
     from querycloak.randomness import Randomness
 
-__all__ = ["MOST_COST", "Contributions", "add_up", "count_people", "keep_cheapest", "weigh"]
+__all__ = ["MOST_COST", "PART", "Contributions", "add_up", "count_people", "keep_cheapest", "weigh"]
 
 Int64s = npt.NDArray[np.int64]
 
 MOST_COST: Final = 32
 """Costs are 1 to this; what costs more counts as this."""
-_PART: Final = 1 << 20
+PART: Final = 1 << 20
 _RANDOM_BITS: Final = 59
 
 
@@ -84,7 +84,7 @@ def keep_cheapest(some: Contributions, cost: Int64s, d: int, random: Randomness)
 
 def weigh(some: Contributions, cost: Int64s, unit: int) -> Int64s:
     """int64[m]: the weight of each pair; the squares of a user's weights are at most unit² in sum."""
-    part = _PART // np.clip(cost[some.item], 1, MOST_COST) ** 2
+    part = PART // np.clip(cost[some.item], 1, MOST_COST) ** 2
     squares = _per_user(some, part * part)
     root = np.sqrt(squares.astype(np.float64)).astype(np.int64)
     for _ in range(2):  # a rounded root may be one too low

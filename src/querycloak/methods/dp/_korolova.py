@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.budget import Share
 
-__all__ = ["choose_queries", "count_queries", "first_queries", "threshold"]
+__all__ = ["choose_queries", "count_queries", "first_queries", "rule_of_choice", "threshold"]
 
 Int64s = npt.NDArray[np.int64]
 
@@ -63,7 +63,12 @@ def choose_queries(counts: Int64s, d: int, share: Share, random: Randomness) -> 
     scale = scale_for(d, share.epsilon)
     least = threshold(d, scale, share.delta)
     noisy = add_noise(counts[asked], sensitivity=d, epsilon=share.use(), random=random.child("choice"))
-    return asked[noisy >= least], {"threshold": float(least), "noise scale of the choice": scale}
+    return asked[noisy >= least], rule_of_choice(least, scale)
+
+
+def rule_of_choice(least: int, scale: float) -> dict[str, float]:
+    """Return what the choice did, for the statement."""
+    return {"threshold": float(least), "noise scale of the choice": scale}
 
 
 def count_queries(counts: Int64s, chosen: Int64s, d: int, share: Share, random: Randomness) -> Int64s:

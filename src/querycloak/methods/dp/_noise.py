@@ -34,7 +34,16 @@ if TYPE_CHECKING:
 
     from querycloak.randomness import Randomness
 
-__all__ = ["add_gaussian", "add_noise", "check_library", "describe_noise", "gaussian_scale", "scale_for"]
+__all__ = [
+    "add_gaussian",
+    "add_noise",
+    "check_library",
+    "confirm_gaussian",
+    "confirm_laplace",
+    "describe_noise",
+    "gaussian_scale",
+    "scale_for",
+]
 
 Int64s = npt.NDArray[np.int64]
 
@@ -93,6 +102,26 @@ def add_gaussian(values: Int64s, *, sensitivity: float, rho: float, random: Rand
         return _confirmed(gaussian, float(sensitivity), rho)
 
     return _in_blocks(values, make)
+
+
+def confirm_gaussian(scale: float, sensitivity: float, rho: float) -> None:
+    """Ask OpenDP whether discrete Gaussian noise of a scale is as wide as rho asks, where it is drawn elsewhere."""
+    check_library()
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
+    _confirmed(dp.m.make_gaussian(*space, scale=scale), float(sensitivity), rho)
+
+
+def confirm_laplace(scale: float, sensitivity: int, epsilon: float) -> None:
+    """Ask OpenDP whether discrete Laplace noise of a scale is as wide as ε asks, where it is drawn elsewhere."""
+    check_library()
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    _confirmed(dp.m.make_laplace(*space, scale=scale), sensitivity, epsilon)
 
 
 def check_library() -> None:

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from querycloak.arrays.jit import kernel
 
-__all__ = ["FULL", "Cells", "Tables", "cells_of", "draw", "weigh"]
+__all__ = ["FULL", "Cells", "Tables", "cells_of", "draw", "draw_each", "weigh"]
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
@@ -175,6 +175,60 @@ def _locate(cells: Cells, concept: int, piece: Int64s, cell: int, index: np.int6
 
 
 @kernel
+def _cell_above(total: Words, n: int, high: np.uint64, low: np.uint64) -> int:
+    """Return the first of n cells whose running total is above a number."""
+    cell, right = 0, n - 1
+    while cell < right:
+        middle = (cell + right) // 2
+        if high < total[middle, HIGH] or (high == total[middle, HIGH] and low < total[middle, LOW]):
+            right = middle
+        else:
+            cell = middle + 1
+    return cell
+
+
+@kernel
+def draw_each(
+    cells: Cells, tables: Tables, order: Int64s, concept: Int32s, table: Int32s, words: Words, out: Int32s
+) -> None:
+    """Draw for each input from words of its own, uint64[inputs, words], in the order `order`, which is that of `draw`.
+
+    An input whose words run out is left at -1. Whoever asks again brings more words that begin with the same ones: the
+    draw then goes the same way and on, so nothing is begun again with other words, which would be a bias.
+    """
+    size = (tables.near.shape[1] + 1) * (tables.near.shape[1] + 1) + 1
+    piece = np.empty((size, 4), dtype=np.int64)
+    total = np.empty((size, 3), dtype=np.uint64)
+    last_table, last_concept = -1, -1
+    n = 0
+    high_mask = _ZERO
+    for at in order:
+        c, t = concept[at], table[at]
+        if t != last_table or c != last_concept:
+            n = cells_of(cells, c, tables.near[t], tables.far[t], piece, total)
+            high_mask = _mask(total[n - 1, HIGH] + _ONE)
+            last_table, last_concept = t, c
+        used, cell = 0, -1
+        while cell < 0 and used + 2 <= words.shape[1]:
+            high, low = words[at, used] & high_mask, words[at, used + 1] & _LOW
+            used += 2
+            if high < total[n - 1, HIGH] or (high == total[n - 1, HIGH] and low < total[n - 1, LOW]):
+                cell = _cell_above(total, n, high, low)
+        out[at] = -1
+        if cell < 0:
+            continue
+        length = piece[cell, SIZE] + piece[cell, SIZE_2]
+        if length == 1:
+            out[at] = _locate(cells, c, piece, cell, np.int64(0))
+        mask = _mask(np.uint64(length))
+        while out[at] < 0 and used < words.shape[1]:
+            index = np.int64(words[at, used] & mask)
+            used += 1
+            if index < length:
+                out[at] = _locate(cells, c, piece, cell, index)
+
+
+@kernel
 def draw(
     cells: Cells,
     tables: Tables,
@@ -216,13 +270,7 @@ def draw(
                 used += 2
                 if high < total[n - 1, HIGH] or (high == total[n - 1, HIGH] and low < total[n - 1, LOW]):
                     break
-            cell, right = 0, n - 1  # the first cell whose running total is above it
-            while cell < right:
-                middle = (cell + right) // 2
-                if high < total[middle, HIGH] or (high == total[middle, HIGH] and low < total[middle, LOW]):
-                    right = middle
-                else:
-                    cell = middle + 1
+            cell = _cell_above(total, n, high, low)
         length = piece[cell, SIZE] + piece[cell, SIZE_2]
         index = np.int64(0)
         if length > 1:

@@ -24,14 +24,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.keyed_streams import BLOCK
 from querycloak.errors import ParameterError
 from querycloak.methods.dp._semantic_dp_calibration import Calibration
 from querycloak.methods.dp._semantic_dp_cells import largest_losses, losses, make_cells
-from querycloak.methods.dp._semantic_dp_kernels import Cells, cells_of, draw
+from querycloak.methods.dp._semantic_dp_kernels import Cells, cells_of, draw, draw_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from querycloak.arrays.keyed_streams import Streams
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.randomness import Randomness
 
@@ -116,10 +118,19 @@ class Mechanism:
             draw(self.cells, tables, order, concept, table, words, state, out)
         return out
 
-    def draw_blindly(self, n: int, random: Randomness) -> Int32s:
-        """Draw n concepts for no input, uniformly over the one domain: int32[n]."""
-        (root,) = self.domains
-        return (root + random.integers(int(self.calibration.size[0]), n)).astype(np.int32)
+    def draw_each(self, concept: Int32s, epsilon: float, streams: Streams) -> Int32s:
+        """Draw one concept for each input from a stream of its own: int32[m]. There is one domain."""
+        out = np.full(len(concept), -1, dtype=np.int32)
+        tables = self.calibration.tables([epsilon], [0])
+        missing, n = np.arange(len(concept)), BLOCK
+        while len(missing):
+            some, drawn = concept[missing], np.empty(len(missing), dtype=np.int32)
+            table = np.zeros(len(missing), dtype=np.int32)
+            order = _together(table, some, len(self.cells.parent))
+            draw_each(self.cells, tables, order, some, table, streams.take(missing).words(n), drawn)
+            out[missing] = drawn
+            missing, n = missing[drawn < 0], 2 * n
+        return out
 
     def probabilities(self, concept: int, epsilon: float) -> dict[int, Fraction]:
         """Return the exact probability of each candidate, as the draw has it: for tests and for explaining."""

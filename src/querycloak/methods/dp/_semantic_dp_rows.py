@@ -18,6 +18,9 @@ number of users is public.
    rows of other users do not depend on this user. Order, ids and texts are made of the drawn concepts and of
    randomness alone.
 
+Each user's words are a function of a secret, drawn for this release alone, and of the user's name (`KeyedRandomness`),
+as on a cluster: without the secret nobody can tell them from words of the operating system.
+
 The number of rows is r for every user, whatever the user asked: nothing in the shape of the release depends on a log.
 """
 
@@ -29,11 +32,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from querycloak.arrays.keyed_streams import Streams
+from querycloak.arrays.ragged import row_starts
+from querycloak.keyed_randomness import KeyedRandomness
 from querycloak.methods.dp._rebuild import label_words
 from querycloak.methods.dp._spending import charge
 from querycloak.releases.budget import REPLACE, Budget
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
     from querycloak.knowledge.taxonomy import Taxonomy
@@ -44,10 +52,13 @@ if TYPE_CHECKING:
     from querycloak.progress import Progress
     from querycloak.randomness import Randomness
 
-__all__ = ["DrawnRows", "draw_rows", "numbers_below"]
+__all__ = ["DrawnRows", "Units", "draw_for", "draw_rows", "numbers_below", "take_rows"]
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+
+_AT_A_TIME = 1 << 16
+"""Rows whose words are in memory."""
 
 
 class DrawnRows(NamedTuple):
@@ -78,62 +89,116 @@ def draw_rows(
     and so tell who was in the releases that they paid for.
     """
     r = settings.rows_per_user
-    each = math.nextafter(settings.epsilon / r, 0.0)
-    budget = Budget(float(settings.epsilon), relation=REPLACE)
-    budget.take_draws("rows of a user", np.full(1, r), np.full(1, each))
+    budget, each = take_rows(settings)
     takes_part = charge(log, settings, budget, progress, method="semantic-dp")
     people = np.unique(log.user).astype(np.int32)  # int32[people]
 
     inside = mechanism.covers(concepts.concept) & takes_part[concepts.user]
-    unit = _units_of(people, concepts.user[inside], concepts.concept[inside])
-    owner = np.repeat(np.arange(len(people)), r)  # int64[rows]
-    has = unit.number[owner] > 0
-    progress.start("drawing concepts", total=len(owner))
-    chosen = unit.first[owner[has]] + numbers_below(unit.number[owner[has]], random.child("units"))
-    drawn = np.empty(len(owner), dtype=np.int32)
-    drawn[has] = mechanism.draw(unit.concept[chosen], np.full(len(chosen), each), random.child("draws"))
-    drawn[~has] = mechanism.draw_blindly(int((~has).sum()), random.child("draws without a unit"))
-    progress.advance(len(owner))
+    units = Units.of(people, concepts.user[inside], concepts.concept[inside])
+    progress.start("drawing concepts", total=len(people) * r)
+    keyed, names = KeyedRandomness(random.child("draws")), log.users.gather(people).to_list()
+    drawn = np.empty((len(people), r), dtype=np.int32)
+    step = max(1, _AT_A_TIME // r)
+    for at in range(0, len(people), step):
+        streams = Streams.of(names[at : at + step], keyed)
+        drawn[at : at + step] = draw_for(units.of_users(at, at + step), mechanism, r, each, streams)
+        progress.advance(len(streams.key) * r)
     progress.note(
-        f"{len(log):,} rows in; {int((unit.number == 0).sum()):,} of {len(people):,} users have no concept in the "
+        f"{len(log):,} rows in; {int((units.number == 0).sum()):,} of {len(people):,} users have no concept in the "
         "domain, or nothing left to pay with, and draw blindly (not in the statement: these counts are exact)"
     )
-    order = random.child("order").permutation(len(owner))
-    query, words = label_words(taxonomy, drawn[order])
-    return DrawnRows(people[owner[order]], query, words, budget)
+    order = random.child("order").permutation(drawn.size)
+    query, words = label_words(taxonomy, drawn.reshape(-1)[order])
+    return DrawnRows(np.repeat(people, r)[order], query, words, budget)
 
 
-class _Units(NamedTuple):
-    """The units of each user, one user after the other."""
+def take_rows(settings: SemanticDp) -> tuple[Budget, float]:
+    """Take what the rows of a user cost; return the budget, and the ε of each."""
+    r = settings.rows_per_user
+    each = math.nextafter(settings.epsilon / r, 0.0)
+    budget = Budget(float(settings.epsilon), relation=REPLACE)
+    budget.take_draws("rows of a user", np.full(1, r), np.full(1, each))
+    return budget, each
+
+
+class Units(NamedTuple):
+    """How many units of each concept each user has, one user after the other, concepts in order.
+
+    In this order a number below the number of units says which unit is meant, whatever the order of the log is.
+    """
 
     concept: Int32s
-    """int32[units]"""
-    first: Int64s
-    """int64[people], index of the user's first unit"""
-    number: Int64s
-    """int64[people]"""
+    """int32[pairs]"""
+    end: Int64s
+    """int64[pairs]: how many units the user has of this concept and those before it"""
+    start: Int64s
+    """int64[people + 1], the pairs of a user"""
+
+    @classmethod
+    def of(cls, people: Int32s, user: Int32s, concept: Int32s) -> Units:
+        """Count the units of users; `user` int32[units] are all among `people`, ascending."""
+        width = np.int64(concept.max(initial=0)) + 1
+        key, count = np.unique(np.searchsorted(people, user) * width + concept, return_counts=True)
+        owner = key // width
+        return cls.counted((key % width).astype(np.int32), count, row_starts(np.bincount(owner, minlength=len(people))))
+
+    @classmethod
+    def counted(cls, concept: Int32s, count: Int64s, start: Int64s) -> Units:
+        """Take counts, int64[pairs]."""
+        total = np.append(0, np.cumsum(count))
+        return cls(concept, total[1:] - np.repeat(total[start[:-1]], np.diff(start)), start)
+
+    @property
+    def number(self) -> Int64s:
+        """int64[people]: how many units each user has."""
+        return np.where(np.diff(self.start) > 0, np.append(self.end, 0)[self.start[1:] - 1], 0)
+
+    def of_users(self, begin: int, end: int) -> Units:
+        """Return some of the users."""
+        start = self.start[begin : end + 1]
+        return Units(self.concept[start[0] : start[-1]], self.end[start[0] : start[-1]], start - start[0])
+
+    def find(self, user: Int64s, index: Int64s) -> Int32s:
+        """int32[m]: the concept of a unit of a user, by its number."""
+        before = np.append(0, np.cumsum(self.number))  # units of the users before
+        ends = self.end + np.repeat(before[:-1], np.diff(self.start))
+        return self.concept[np.searchsorted(ends, before[user] + index, side="right")]
 
 
-def _units_of(people: Int32s, user: Int32s, concept: Int32s) -> _Units:
-    """Sort units by user; `user` int32[units] are all among `people`, ascending."""
-    order = np.argsort(user, kind="stable")
-    count = np.bincount(np.searchsorted(people, user), minlength=len(people)).astype(np.int64)
-    first = np.asarray(np.cumsum(count) - count, dtype=np.int64)
-    return _Units(concept[order], first, count)
+def draw_for(units: Units, mechanism: Mechanism, r: int, epsilon: float, streams: Streams) -> Int32s:
+    """int32[people, r]: the drawn concepts of users, each user's from the streams of the user alone.
+
+    Which unit a row is drawn for comes from words of their own; row j is then drawn from stream j of the user.
+    """
+    people = len(streams.key)
+    owner = np.repeat(np.arange(people), r)  # int64[rows]
+    has = units.number[owner] > 0
+    blind = int(mechanism.calibration.size[0])
+
+    def turn(t: int) -> npt.NDArray[np.uint64]:
+        return streams.words(r, purpose=1 + t).reshape(-1)
+
+    number = numbers_below(np.where(has, units.number[owner], blind), turn)
+    drawn = (mechanism.domains[0] + number).astype(np.int32)  # uniform over the one domain, for who has no unit
+    rows = streams.numbered(r)
+    chosen = np.flatnonzero(has)
+    drawn[chosen] = mechanism.draw_each(units.find(owner[chosen], number[chosen]), epsilon, rows.take(chosen))
+    return drawn.reshape(people, r)
 
 
-def numbers_below(bound: Int64s, random: Randomness) -> Int64s:
+def numbers_below(bound: Int64s, turn: Callable[[int], npt.NDArray[np.uint64]]) -> Int64s:
     """int64[m]: for each bound >= 1 a number from 0 to bound - 1, all equally likely.
 
-    2^64 is rarely a multiple of a bound: words from its last full multiple on are drawn again, or small numbers would
-    be more likely.
+    turn(t): uint64[m], words of a turn. 2^64 is rarely a multiple of a bound: words from its last full multiple on are
+    drawn again, in the next turn, or small numbers would be more likely.
     """
     divisor = bound.astype(np.uint64)
     rest = (~divisor + np.uint64(1)) % divisor  # 2^64 modulo the bound
     most = ~rest  # the last word of the last full multiple
-    out = random.words(len(bound))
+    out, t = turn(0).copy(), 0
     bad = np.flatnonzero(out > most)
     while bad.size:
-        out[bad] = random.words(bad.size)
+        t += 1
+        out[bad] = turn(t)[bad]
         bad = bad[out[bad] > most[bad]]
     return (out % divisor).astype(np.int64)

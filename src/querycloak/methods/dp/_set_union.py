@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.budget import Share
 
-__all__ = ["FLOOR", "UNIT", "Round", "Rule", "fine_unit", "set_union"]
+__all__ = ["FLOOR", "MOST_ITEMS", "UNIT", "Round", "Rule", "fine_unit", "set_union"]
 
 Int64s = npt.NDArray[np.int64]
 
@@ -60,7 +60,7 @@ UNIT: Final = 1 << 20
 """A weight of 1 in whole numbers."""
 FLOOR: Final = 1 / 16
 """Deviations of noise below which the sum of an item is not looked at."""
-_MOST_ITEMS: Final = 1 << 22
+MOST_ITEMS: Final = 1 << 22
 """Of a user; more would not fit the whole numbers of `weigh`, and no user asks so much."""
 _WIDEST: Final = 2.0**38
 """Of a deviation: thresholds of many of them still fit."""
@@ -90,7 +90,7 @@ def set_union(
     """Choose items: their codes, ascending, and the rules of all rounds. cost: int64[items], from 1, public."""
     found = np.zeros(some.items, dtype=np.bool_)
     rules: list[Rule] = []
-    most = min(d, _MOST_ITEMS)
+    most = min(d, MOST_ITEMS)
     for i, share in enumerate(rounds):
         rho = share.noise.use()
         unit = fine_unit(UNIT, rho)

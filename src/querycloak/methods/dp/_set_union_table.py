@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.budget import Budget, Share
 
-__all__ = ["PLURALS", "RESERVED", "Chosen", "Plan", "Shares", "choose_items", "count_chosen", "take_shares"]
+__all__ = ["PERSON", "PLURALS", "RESERVED", "Chosen", "Plan", "Shares", "choose_items", "count_chosen", "take_shares"]
 
 Int64s = npt.NDArray[np.int64]
 
@@ -36,7 +36,7 @@ GROWTH: Final = 15.0
 DELTA_GROWTH: Final = 9.0
 """δ of a round against that of the round before it."""
 PLURALS: Final = {"query": "queries", "phrase": "phrases", "click": "clicks"}
-_PERSON: Final = 1 << 10
+PERSON: Final = 1 << 10
 """One person in whole numbers, since users with many items count in part."""
 _SLACK: Final = 1 - 2.0**-40
 """Shares that add up to 1 on paper may not do so in binary."""
@@ -116,7 +116,7 @@ def count_chosen(items: Items, chosen: Chosen, plan: Plan, shares: Shares, rando
     is_chosen = np.zeros(items.users.items, dtype=np.bool_)
     is_chosen[chosen.code] = True
     rho = shares.counts.use()
-    person = fine_unit(_PERSON, rho / plan.counted)
+    person = fine_unit(PERSON, rho / plan.counted)
     people = count_people(items.users.take(is_chosen[items.users.item]), plan.counted, person)
     noisy = add_gaussian(
         people[chosen.code],

@@ -22,10 +22,11 @@ from querycloak.methods.dp._synthetic_sums import noisy_sums
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from querycloak.methods.dp._synthetic_sums import NoisySums
     from querycloak.randomness import Randomness
     from querycloak.releases.budget import Share
 
-__all__ = ["Profiles", "assign", "find_centres", "first_centres"]
+__all__ = ["Profiles", "assign", "find_centres", "first_centres", "next_centres"]
 
 Int64s = npt.NDArray[np.int64]
 Float64s = npt.NDArray[np.float64]
@@ -82,7 +83,12 @@ def find_centres(profiles: Profiles, centres: Float64s, rounds: Sequence[Share],
         sums = noisy_sums(
             user, cell, clusters * fields, most=1, share=share, random=random.child(f"round {i}"), normed=True
         )
-        found = sums.cut().reshape(clusters, fields)
-        length = np.sqrt((found**2).sum(axis=1, keepdims=True))
-        centres = np.where(length > 0, found / np.where(length > 0, length, 1.0), centres)
+        centres = next_centres(sums, centres)
     return centres
+
+
+def next_centres(sums: NoisySums, centres: Float64s) -> Float64s:
+    """float64[clusters, fields]: the directions of the sums of a round; where there are none, the centres before."""
+    found = sums.cut().reshape(centres.shape)
+    length = np.sqrt((found**2).sum(axis=1, keepdims=True))
+    return np.where(length > 0, found / np.where(length > 0, length, 1.0), centres)

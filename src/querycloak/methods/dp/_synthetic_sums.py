@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.budget import Share
 
-__all__ = ["NoisySums", "add_users", "noisy_sums"]
+__all__ = ["NoisySums", "add_counts", "add_users", "noisy_from", "noisy_sums", "unit_of"]
 
 Int64s = npt.NDArray[np.int64]
 Float64s = npt.NDArray[np.float64]
@@ -60,6 +60,13 @@ def add_users(user: Int64s, index: Int64s, bins: int, *, most: int, unit: int, n
     start = np.flatnonzero(np.diff(key, prepend=-1))
     count = np.diff(start, append=len(key))
     owner, where = np.divmod(key[start], np.int64(bins))
+    return add_counts(owner, where, count, bins, most=most, unit=unit, normed=normed)
+
+
+def add_counts(
+    owner: Int64s, where: Int64s, count: Int64s, bins: int, *, most: int, unit: int, normed: bool = False
+) -> Int64s:
+    """Add up as `add_users` does; owner, where, count: int64[m], distinct pairs of user and bin, ordered by user."""
     begin = np.flatnonzero(np.diff(owner, prepend=-1))
     if not len(begin):
         return np.zeros(bins, dtype=np.int64)
@@ -77,8 +84,18 @@ def noisy_sums(
     user: Int64s, index: Int64s, bins: int, *, most: int, share: Share, random: Randomness, normed: bool = False
 ) -> NoisySums:
     """Add up the vectors of users, with the noise that the share of the budget buys."""
-    rho = share.use()
-    unit = fine_unit(_UNIT, rho / most**2)
+    unit = unit_of(share, most)
     sums = add_users(user, index, bins, most=most, unit=unit, normed=normed)
+    return noisy_from(sums, most=most, share=share, random=random)
+
+
+def unit_of(share: Share, most: int) -> int:
+    """Return 1 in the whole numbers of sums whose noise a share of the budget buys."""
+    return fine_unit(_UNIT, share.rho / most**2)
+
+
+def noisy_from(sums: Int64s, *, most: int, share: Share, random: Randomness) -> NoisySums:
+    """Put the noise that the share of the budget buys on exact sums, int64[bins], in units of `unit_of`."""
+    unit, rho = unit_of(share, most), share.use()
     noisy = add_gaussian(sums, sensitivity=float(unit * most), rho=rho, random=random)
     return NoisySums(noisy / unit, gaussian_scale(float(unit * most), rho) / unit)

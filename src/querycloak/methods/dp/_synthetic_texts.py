@@ -42,11 +42,13 @@ if TYPE_CHECKING:
     from querycloak.methods.dp._set_union_table import Plan, Shares
     from querycloak.methods.dp._synthetic_domain import Topics
     from querycloak.randomness import Randomness
+    from querycloak.releases.budget import Share
 
 __all__ = [
     "Clicks",
     "Labels",
     "Vocabulary",
+    "beyond_noise",
     "choose_vocabulary",
     "labels_of",
     "longest_chosen",
@@ -112,9 +114,8 @@ def choose_vocabulary(
     represented = phrases._replace(users=Contributions.of(log.user[rest], stands_for, len(runs.words)))
     counts = shares["phrase"].counts
     assert counts is not None
-    noise = gaussian_scale(np.sqrt(plans["phrase"].counted), counts.rho)
-    phrase_people = count_chosen(represented, phrase, plans["phrase"], shares["phrase"], random).astype(np.float64)
-    phrase_people[phrase_people < 3 * noise] = 0.0
+    noisy = count_chosen(represented, phrase, plans["phrase"], shares["phrase"], random)
+    phrase_people = beyond_noise(noisy, plans["phrase"], counts)
     of_queries, of_phrases = (texts.arg_sort().to_numpy() for texts in (chosen.text, phrase.text))
     clicks = None
     if "click" in shares:
@@ -131,6 +132,12 @@ def choose_vocabulary(
         clicks,
         rules,
     )
+
+
+def beyond_noise(people: Int64s, plan: Plan, counts: Share) -> Float64s:
+    """float64[texts]: numbers of people, 0 where one may be noise alone; `counts` is what they took of the budget."""
+    noise = gaussian_scale(np.sqrt(plan.counted), counts.rho)
+    return np.where(people < 3 * noise, 0.0, people.astype(np.float64))
 
 
 def _phrases(user: npt.NDArray[np.int32], form: Int64s, runs: WordRuns) -> Items:

@@ -50,12 +50,25 @@ from querycloak.releases.table import count_in, count_out, under_new_ids
 from querycloak.settings import setting
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from querycloak.logs.query_log import QueryLog
+    from querycloak.methods.dp._set_union import Rule
     from querycloak.methods.dp._set_union_items import Items
+    from querycloak.methods.dp._set_union_table import Shares
     from querycloak.randomness import Randomness
+    from querycloak.releases.budget import Share
     from querycloak.releases.release import Release
 
-__all__ = ["FrequentQueries", "frequent_queries"]
+__all__ = [
+    "FrequentQueries",
+    "frequent_queries",
+    "korolova_shares",
+    "log_statement",
+    "table_statement",
+    "union_rule",
+    "union_shares",
+]
 
 Int64s = npt.NDArray[np.int64]
 
@@ -166,7 +179,15 @@ def frequent_queries(
     if settings.output_form == "log":
         return _filtered_log(log, rows[0].code, settings, random, rule)
     published = count_table(log, rows)
-    statement = PrivacyStatement(
+    statement = table_statement(settings, rule, describe_noise(random), {"rows": len(published)})
+    return publish_counts(published, statement, Evidence(log, budget=budget))
+
+
+def table_statement(
+    settings: FrequentQueries, rule: dict[str, float], randomness: str, counts_out: dict[str, int]
+) -> PrivacyStatement:
+    """Return the statement of a table of counts; `rule` is what was done, which follows from the settings alone."""
+    return PrivacyStatement(
         method="frequent-queries",
         settings=settings.public(),
         version=__version__,
@@ -177,32 +198,73 @@ def frequent_queries(
         parameters={"epsilon": float(settings.epsilon), "delta": float(settings.delta), **rule},
         unit="user",
         counts_in={},
-        counts_out={"rows": len(published)},
+        counts_out=counts_out,
         dropped={},
-        **_said(settings, random),
+        **_said(settings, randomness),
     )
-    return publish_counts(published, statement, Evidence(log, budget=budget))
+
+
+def log_statement(
+    settings: FrequentQueries, rule: dict[str, float], randomness: str, counts: dict[str, Any]
+) -> PrivacyStatement:
+    """Return the statement of a filtered log, which promises nothing; counts: `counts_in` and others, by field."""
+    return PrivacyStatement(
+        method="frequent-queries",
+        settings=settings.public(),
+        version=__version__,
+        model="none",
+        parameters={},
+        unit="none",
+        figures=rule,
+        **counts,
+        **_said(settings, randomness),
+    )
+
+
+def union_shares(settings: FrequentQueries) -> tuple[Budget, dict[str, Shares]]:
+    """Take what each kind of items has of the budget of a set union, in the order in which they are chosen."""
+    budget = Budget(float(settings.epsilon), float(settings.delta), reserved_delta=float(settings.delta) * RESERVED)
+    kinds = {"queries": ["query"], "phrases": ["phrase"], "both": ["query", "phrase"]}[settings.items]
+    kinds += ["click"] if settings.clicks else []
+    return budget, {kind: take_shares(kind, settings.plan(kind), budget) for kind in kinds}
+
+
+def union_rule(kind: str, rules: Sequence[Rule]) -> dict[str, float]:
+    """Return what the rounds of one kind did, for the statement."""
+    out: dict[str, float] = {}
+    for i, done in enumerate(rules):
+        name = f" of {PLURALS[kind]}, round {i + 1}"
+        out |= {f"deviation of the noise{name}": done.deviation, f"threshold{name}": done.threshold}
+    return out
+
+
+def korolova_shares(settings: FrequentQueries) -> tuple[Budget, Share, Share | None]:
+    """Take what choosing and counting have of the budget of Korolova et al.; a log has no counts."""
+    budget = Budget(float(settings.epsilon), float(settings.delta))
+    table = settings.output_form == "table"
+    share = 1 - settings.share_of_counts if table else 1.0
+    to_choose = budget.take("choosing queries", fraction=share, delta=float(settings.delta))
+    to_count = budget.take_rest("counts of the chosen") if table else None
+    for part in (to_choose, to_count):  # noise that would overflow is refused before a ledger is charged
+        if part is not None:
+            scale_for(settings.per_user or 1, part.epsilon)
+    return budget, to_choose, to_count
 
 
 def _set_union(
     log: QueryLog, settings: FrequentQueries, random: Randomness, progress: Progress
 ) -> tuple[list[PlainRows], dict[str, float], Budget]:
     """Choose items by set union and count people: the rows of the table, and what was done."""
-    budget = Budget(float(settings.epsilon), float(settings.delta), reserved_delta=float(settings.delta) * RESERVED)
-    kinds = {"queries": ["query"], "phrases": ["phrase"], "both": ["query", "phrase"]}[settings.items]
-    kinds += ["click"] if settings.clicks else []
-    shares = {kind: take_shares(kind, settings.plan(kind), budget) for kind in kinds}
+    budget, shares = union_shares(settings)
     log = _taking_part(log, settings, budget, progress)
     rows: list[PlainRows] = []
     rule: dict[str, float] = {}
     queries: Int64s = np.zeros(0, dtype=np.int64)
-    for kind in kinds:
+    for kind in shares:
         progress.start(f"choosing {PLURALS[kind]}")
         items, plan = _items(log, kind, settings, queries), settings.plan(kind)
         chosen = choose_items(items, plan, shares[kind], random)
-        for i, done in enumerate(chosen.rules):
-            name = f" of {PLURALS[kind]}, round {i + 1}"
-            rule |= {f"deviation of the noise{name}": done.deviation, f"threshold{name}": done.threshold}
+        rule |= union_rule(kind, chosen.rules)
         count = count_chosen(items, chosen, plan, shares[kind], random) if plan.count_share else None
         rows.append(PlainRows(kind, chosen.code, chosen.text, chosen.url, count))
         queries = chosen.code if kind == "query" else queries
@@ -221,14 +283,8 @@ def _korolova(
     log: QueryLog, settings: FrequentQueries, random: Randomness, progress: Progress
 ) -> tuple[list[PlainRows], dict[str, float], Budget]:
     """Choose and count queries with Laplace noise."""
-    budget = Budget(float(settings.epsilon), float(settings.delta))
-    table, d = settings.output_form == "table", settings.per_user or 1
-    share = 1 - settings.share_of_counts if table else 1.0
-    to_choose = budget.take("choosing queries", fraction=share, delta=float(settings.delta))
-    to_count = budget.take_rest("counts of the chosen") if table else None
-    for part in (to_choose, to_count):  # noise that would overflow is refused before a ledger is charged
-        if part is not None:
-            scale_for(d, part.epsilon)
+    budget, to_choose, to_count = korolova_shares(settings)
+    d = settings.per_user or 1
     log = _taking_part(log, settings, budget, progress)
     progress.start("choosing queries")
     counts = first_queries(log, d)
@@ -251,32 +307,25 @@ def _filtered_log(
     event = log.event
     kept = event & np.isin(log.query, chosen)
     published, truth, *_ = under_new_ids(log, log.user[kept], log.query[kept], random)
-    statement = PrivacyStatement(
-        method="frequent-queries",
-        settings=settings.public(),
-        version=__version__,
-        model="none",
-        parameters={},
-        unit="none",
-        counts_in=count_in(log),
-        counts_out=count_out(published),
-        dropped={
+    counts: dict[str, Any] = {
+        "counts_in": count_in(log),
+        "counts_out": count_out(published),
+        "dropped": {
             "further clicks of a query": int((~event).sum()),
             "query not frequent enough": int((event & ~kept).sum()),
         },
-        figures=rule,
-        **_said(settings, random),
-    )
+    }
+    statement = log_statement(settings, rule, describe_noise(random), counts)
     return publish_log(published, statement, truth, Evidence(log))
 
 
-def _said(settings: FrequentQueries, random: Randomness) -> dict[str, Any]:
+def _said(settings: FrequentQueries, randomness: str) -> dict[str, Any]:
     """Return what a statement says besides numbers."""
     table = settings.output_form == "table"
     return {
         "covers": covers(settings.epsilon, settings.delta) if table else (),
         "does_not_cover": does_not_cover(table=table, people=settings.choose != "korolova", adds_up=settings.adds_up),
         "assumptions": ("one person is one user of the log", "the settings were chosen without looking at the log"),
-        "randomness": describe_noise(random),
+        "randomness": randomness,
         "new_ids": True,
     }

@@ -24,9 +24,12 @@ import numpy as np
 import numpy.typing as npt
 
 from querycloak._version import __version__
+from querycloak.arrays.keyed_streams import Streams
+from querycloak.keyed_randomness import KeyedRandomness
 from querycloak.methods.dp._contribution_kernels import take_fitting
 from querycloak.methods.dp._domains import TOPICS_HELP, choose_domains, describe_domains
 from querycloak.methods.dp._dp_settings import MOST_PER_USER, DpSettings, ledger_log_setting, ledger_setting
+from querycloak.methods.dp._exact_noise import NOISE_BY_NAME, add_noise_by_name
 from querycloak.methods.dp._noise import add_noise, check_library, describe_noise, scale_for
 from querycloak.methods.dp._spending import charge, check_columns_public
 from querycloak.progress import QUIET, Progress
@@ -37,16 +40,24 @@ from querycloak.releases.table import count_out, under_new_ids
 from querycloak.settings import setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
     from querycloak.releases.account import Relation
+    from querycloak.releases.budget import Share
     from querycloak.releases.release import ItemRelease
 
-__all__ = ["HistogramDp", "histogram_dp", "noisy_histograms"]
+__all__ = [
+    "HistogramDp",
+    "bins_of",
+    "histogram_dp",
+    "histogram_share",
+    "histogram_statement",
+    "noisy_histograms",
+]
 
 Int32s = npt.NDArray[np.int32]
 
@@ -96,19 +107,13 @@ def histogram_dp(
     if random.seed is None:
         check_library()
     check_columns_public(log)
-    domains, _ = choose_domains(taxonomy, settings.domain, settings.topics)
-    bins = np.concatenate([np.arange(d, d + taxonomy.size[d], dtype=np.int32) for d in domains])
-    bin_of = np.full(len(taxonomy), -1, dtype=np.int32)
-    bin_of[bins] = np.arange(len(bins), dtype=np.int32)
+    domains, bins, bin_of = bins_of(taxonomy, settings)
     bin_index = np.where(concepts.concept < 0, -1, bin_of[concepts.concept])
     inside = bin_index >= 0
     most = np.full(len(log.users), settings.per_user_queries, dtype=np.int64)
     taken = take_fitting(concepts.user, inside.astype(np.int64), most)
 
-    relation: Relation = REPLACE if settings.sensitivity == "replace" else EMPTY
-    budget = Budget(float(settings.epsilon), relation=relation)
-    share = budget.take("a histogram for each user")  # one share: the histograms of two users have no query in common
-    scale_for(settings.most_change, share.epsilon)  # noise that overflows is refused before anything is spent
+    budget, share = histogram_share(settings)
     takes_part = charge(log, settings, budget, progress, method="histogram-dp")
     users = np.unique(log.user).astype(np.int32)  # who cannot pay has noise alone: their number would tell who paid
     taken &= takes_part[concepts.user]
@@ -116,8 +121,9 @@ def histogram_dp(
     progress.start("adding noise to histograms", total=len(users))
     parts = []
     for user, concept, count in noisy_histograms(
-        users, concepts.user[taken], bin_index[taken], len(bins), settings, epsilon, random.child("noise")
-    ):
+        users, concepts.user[taken], bin_index[taken], len(bins), settings, epsilon, random.child("noise"),
+        log.users.to_list(),
+    ):  # fmt: skip
         parts.append((user, concept, count))
         progress.advance(max(1, _BLOCK // len(bins)))
     user, concept, count = (
@@ -139,7 +145,34 @@ def histogram_dp(
     dropped = {"further clicks of a query": int((~log.event).sum()), **_dropped(concepts, inside, taken)}
     told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items())
     progress.note(f"{len(log):,} rows in; not counted: {told} (not in the statement: these counts are exact)")
-    statement = PrivacyStatement(
+    randomness = describe_noise(random) if random.seed is None else f"{random.describe()}; {NOISE_BY_NAME}"
+    statement = histogram_statement(settings, describe_domains(taxonomy, domains), randomness, count_out(published))
+    return publish_items(published, statement, truth, Evidence(log, budget=budget, learned=concepts.learned))
+
+
+def bins_of(taxonomy: Taxonomy, settings: HistogramDp) -> tuple[tuple[int, ...], Int32s, Int32s]:
+    """Return the domains, int32[bins] the concept of each bin, int32[concepts] the bin of each concept, -1 = none."""
+    domains, _ = choose_domains(taxonomy, settings.domain, settings.topics)
+    bins = np.concatenate([np.arange(d, d + taxonomy.size[d], dtype=np.int32) for d in domains])
+    bin_of = np.full(len(taxonomy), -1, dtype=np.int32)
+    bin_of[bins] = np.arange(len(bins), dtype=np.int32)
+    return domains, bins, bin_of
+
+
+def histogram_share(settings: HistogramDp) -> tuple[Budget, Share]:
+    """Take the budget; noise that overflows is refused before anything is spent."""
+    relation: Relation = REPLACE if settings.sensitivity == "replace" else EMPTY
+    budget = Budget(float(settings.epsilon), relation=relation)
+    share = budget.take("a histogram for each user")  # one share: the histograms of two users have no query in common
+    scale_for(settings.most_change, share.epsilon)
+    return budget, share
+
+
+def histogram_statement(
+    settings: HistogramDp, domains: str, randomness: str, counts_out: dict[str, int]
+) -> PrivacyStatement:
+    """Return the statement of a release; `domains` in words."""
+    return PrivacyStatement(
         method="histogram-dp",
         settings=settings.public(),
         version=__version__,
@@ -147,7 +180,7 @@ def histogram_dp(
         + ("" if settings.sensitivity == "replace" else " against an empty log, twice that against another"),
         parameters={"epsilon": float(settings.epsilon)},
         unit="user",
-        covers=_covers(settings, describe_domains(taxonomy, domains)),
+        covers=_covers(settings, domains),
         does_not_cover=(
             "how many users the log has is visible",
             "what all users have in common is published: the guarantee is about each user alone",
@@ -157,22 +190,30 @@ def histogram_dp(
             "one person is one user of the log",
             "the taxonomy, the topics and the settings were chosen without looking at the log",
         ),
-        randomness=describe_noise(random),
+        randomness=randomness,
         new_ids=True,
         counts_in={},
-        counts_out=count_out(published),
+        counts_out=counts_out,
         dropped={},
     )
-    return publish_items(published, statement, truth, Evidence(log, budget=budget, learned=concepts.learned))
 
 
 def noisy_histograms(
-    users: Int32s, user: Int32s, bin_index: Int32s, bins: int, settings: HistogramDp, epsilon: float, random: Randomness
+    users: Int32s,
+    user: Int32s,
+    bin_index: Int32s,
+    bins: int,
+    settings: HistogramDp,
+    epsilon: float,
+    random: Randomness,
+    names: Sequence[str],
 ) -> Iterator[tuple[Int32s, Int32s, npt.NDArray[np.int64]]]:
     """Return (user, bin, count) of the counts above 0, some users at a time.
 
     `users` are all users, ascending; `user` and `bin_index` are int32[units]. A user without a unit has noise too.
+    With a seed the noise of a user is a function of the seed and of the user's name, as on a cluster; names: by user.
     """
+    keyed = None if random.seed is None else KeyedRandomness(random)
     order = np.argsort(user, kind="stable")
     user, bin_index = user[order], bin_index[order]
     step = max(1, _BLOCK // bins)
@@ -181,7 +222,11 @@ def noisy_histograms(
         low, high = np.searchsorted(user, [some[0], some[-1] + 1])
         cell = np.searchsorted(some, user[low:high]) * bins + bin_index[low:high]
         counts = np.bincount(cell, minlength=len(some) * bins).astype(np.int64)
-        noisy = add_noise(counts, sensitivity=settings.most_change, epsilon=epsilon, random=random)
+        if keyed is None:
+            noisy = add_noise(counts, sensitivity=settings.most_change, epsilon=epsilon, random=random)
+        else:
+            streams = Streams.of([names[u] for u in some.tolist()], keyed)
+            noisy = add_noise_by_name(counts, streams, sensitivity=settings.most_change, epsilon=epsilon)
         kept = np.flatnonzero(noisy > 0)
         yield some[kept // bins], (kept % bins).astype(np.int32), noisy[kept]
 

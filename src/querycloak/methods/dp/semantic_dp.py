@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import LogRelease
 
-__all__ = ["SemanticDp", "prepare", "semantic_dp"]
+__all__ = ["SemanticDp", "prepare", "semantic_dp", "semantic_statement"]
 
+KEY_OF_DRAWS = ", of which a key is drawn for each release; rows follow from the key and the user"
 _ROWS = 20
 _OF_PAPER = {
     "per_user_queries": None, "epsilon_for": "user", "epsilon_times": 1, "weights": "calibrated", "rebuild": "label",
@@ -157,7 +158,18 @@ def semantic_dp(
     rows = draw(log, settings, mechanism, random, progress, concepts=concepts, taxonomy=taxonomy)
     digits = False if settings.shape == "user" else None  # the paper's neighbours have the same ids
     published, truth, *_ = under_new_ids(log, rows.user, rows.query, random, queries=rows.words, digits=digits)
-    statement = PrivacyStatement(
+    randomness = random.describe()
+    if settings.shape == "user" and random.seed is None:
+        randomness += KEY_OF_DRAWS
+    statement = semantic_statement(settings, taxonomy, mechanism, randomness, count_out(published))
+    return publish_log(published, statement, truth, Evidence(log, budget=rows.budget, learned=concepts.learned))
+
+
+def semantic_statement(
+    settings: SemanticDp, taxonomy: Taxonomy, mechanism: Mechanism, randomness: str, counts_out: dict[str, int]
+) -> PrivacyStatement:
+    """Return the statement of a release."""
+    return PrivacyStatement(
         method="semantic-dp",
         settings=settings.public(),
         version=__version__,
@@ -170,10 +182,9 @@ def semantic_dp(
             "one person is one user of the log",
             "the taxonomy, the topics and the settings were chosen without looking at the log",
         ),
-        randomness=random.describe(),
+        randomness=randomness,
         new_ids=True,
         counts_in={},
-        counts_out=count_out(published),
+        counts_out=counts_out,
         dropped={},
     )
-    return publish_log(published, statement, truth, Evidence(log, budget=rows.budget, learned=concepts.learned))

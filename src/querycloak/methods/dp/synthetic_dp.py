@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -48,23 +48,37 @@ from querycloak.settings import setting
 from querycloak.texts.compared import code_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import polars as pl
 
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.mapping.concept_log import ConceptLog
+    from querycloak.methods.dp._set_union import Rule
     from querycloak.methods.dp._synthetic_domain import Topics
+    from querycloak.methods.dp._synthetic_draw import Invented
+    from querycloak.methods.dp._synthetic_model import Model
     from querycloak.methods.dp._synthetic_statistics import Statistics
-    from querycloak.methods.dp._synthetic_texts import Vocabulary
+    from querycloak.methods.dp._synthetic_texts import Labels, Vocabulary
     from querycloak.randomness import Randomness
     from querycloak.releases.release import LogRelease
 
-__all__ = ["SyntheticDp", "synthetic_dp"]
+__all__ = [
+    "ROUNDS",
+    "Source",
+    "SyntheticDp",
+    "invent_rows",
+    "make_source",
+    "synthetic_dp",
+    "synthetic_statement",
+]
 
 Int64s = npt.NDArray[np.int64]
+Float64s = npt.NDArray[np.float64]
 
 _LEAST_DELTA: Final = 1e-11
 """Ten times what the account has for invented ids."""
-_ROUNDS: Final = {"sips": 2, "gaussian": 1}
+ROUNDS: Final = {"sips": 2, "gaussian": 1}
 
 
 @dataclass(frozen=True)
@@ -126,7 +140,7 @@ def synthetic_dp(
         check_library()
     check_columns_public(log)
     has_clicks = settings.clicks and log.url is not None
-    texts = plans(rounds=_ROUNDS[settings.choose], per_user=settings.per_user, clicks=has_clicks)
+    texts = plans(rounds=ROUNDS[settings.choose], per_user=settings.per_user, clicks=has_clicks)
     budget = Budget(float(settings.epsilon), float(settings.delta), reserved_delta=float(settings.delta) * RESERVED)
     taken = take_all(texts, budget, times=log.time is not None)
     takes_part = charge(log, settings, budget, progress, method="synthetic-dp")
@@ -141,7 +155,23 @@ def synthetic_dp(
     progress.start("inventing users")
     published = invent(vocabulary, found, topics, taxonomy, settings.calendar, random, concepts.mapping)
     published = replace(published, form=_form(log, published))
-    statement = PrivacyStatement(
+    said = describe_noise(random)
+    statement = synthetic_statement(
+        settings, vocabulary.rules, said, clicks=published.url is not None, counts_out=count_out(published)
+    )
+    return publish_log(published, statement, None, Evidence(log, budget=budget, learned=concepts.learned))
+
+
+def synthetic_statement(
+    settings: SyntheticDp,
+    rules: Mapping[str, Sequence[Rule]],
+    randomness: str,
+    *,
+    clicks: bool,
+    counts_out: dict[str, int],
+) -> PrivacyStatement:
+    """Return the statement of an invented log; `clicks` = it has a column of them."""
+    return PrivacyStatement(
         method="synthetic-dp",
         settings=settings.public(),
         version=__version__,
@@ -149,15 +179,14 @@ def synthetic_dp(
             "(epsilon, delta)-differential privacy of each user, "
             f"epsilon {settings.epsilon:g}, delta {settings.delta:g}"
         ),
-        parameters={"epsilon": float(settings.epsilon), "delta": float(settings.delta), **_rules(vocabulary)},
+        parameters={"epsilon": float(settings.epsilon), "delta": float(settings.delta), **_rules(rules)},
         unit="user",
         ids="invented",
         counts_in={},
-        counts_out=count_out(published),
+        counts_out=counts_out,
         dropped={},
-        **_said(settings, random, published),
+        **_said(settings, randomness, clicks=clicks),
     )
-    return publish_log(published, statement, None, Evidence(log, budget=budget, learned=concepts.learned))
 
 
 def invent(
@@ -172,29 +201,15 @@ def invent(
     """Draw a log from what was published with noise; nothing of the real log comes here."""
     import polars as pl
 
-    text_topic = topics_of(vocabulary.text, taxonomy, topics, mapping)
-    wanted, filler = vocabulary.people.copy(), vocabulary.people.copy()
-    wanted[vocabulary.queries :] = 0.0
-    filler[: vocabulary.queries] = 0.0
-    of_queries, of_phrases = (np.bincount(text_topic, weights=w, minlength=topics.total) for w in (wanted, filler))
-    model = make_model(found, topics, of_queries.astype(np.float64), of_phrases.astype(np.float64))
-    drawn = draw_users(model, calendar, random)
-    new = np.flatnonzero(drawn.source == np.arange(len(drawn.source)))
-    topic = drawn.topic[new]
-    dealt = deal_texts(topic, text_topic, wanted, filler, topics.total, random.child("texts"))
-    dealt = swap_repeated(drawn.user[new], topic, dealt, vocabulary.queries, random.child("swaps"))
-    labels = labels_of(taxonomy, mapping)
-    code, queries = _coded(write_texts(dealt, topic, vocabulary, labels, random.child("words")))
-    at = np.empty(len(drawn.source), dtype=np.int64)  # of events with a new text, the number among them
-    at[new] = np.arange(len(new))
-    at = at[drawn.source]
+    source = make_source(vocabulary, found, topics, taxonomy, mapping)
+    rows = invent_rows(source, calendar, random)
+    code, queries = _coded(rows.text)
     url, urls = None, None
-    if vocabulary.clicks is not None:
-        people = np.append(vocabulary.people, np.zeros(topics.total))
-        pair = draw_clicks(dealt[at], people, vocabulary.clicks, random.child("clicks"))
-        there = pair >= 0
-        url = np.full(len(pair), NO_CODE, dtype=np.int32)
-        url[there], urls = _coded(vocabulary.clicks.url.gather(pair[there]))
+    if rows.pair is not None and vocabulary.clicks is not None:
+        there = rows.pair >= 0
+        url = np.full(len(rows.pair), NO_CODE, dtype=np.int32)
+        url[there], urls = _coded(vocabulary.clicks.url.gather(rows.pair[there]))
+    at, drawn = rows.at, rows.drawn
     order = np.arange(len(at)) if drawn.time is None else np.lexsort((drawn.time, drawn.user))
     return QueryLog(
         user=drawn.user[order].astype(np.int32),
@@ -205,6 +220,71 @@ def invent(
         url=None if url is None else url[order],
         urls=urls,
     )
+
+
+class Source(NamedTuple):
+    """What invented users are drawn from; all of it was published with noise, or is public."""
+
+    model: Model
+    vocabulary: Vocabulary
+    labels: Labels
+    topic: Int64s
+    """int64[texts of the vocabulary]"""
+    wanted: Float64s
+    """float64[texts]: events that a query is to have"""
+    filler: Float64s
+    """float64[texts]: people who have a phrase"""
+    topics: int
+
+    def block(self, number: int, of: int) -> Source:
+        """Return the part of the users that a block of many has; all blocks together have all of them."""
+        users, fewest, most = self.model.sizes
+        mine = users * (number + 1) // of - users * number // of
+        middle = (fewest + most) / 2
+        part = float((mine * middle).sum() / max(float((users * middle).sum()), 1.0))
+        model = self.model._replace(sizes=(mine, fewest, most))
+        return self._replace(model=model, wanted=self.wanted * part, filler=self.filler * part)
+
+
+class InventedRows(NamedTuple):
+    """Events of invented users with their texts."""
+
+    drawn: Invented
+    at: Int64s
+    """int64[events]: the text of each, into `text`"""
+    text: pl.Series
+    pair: Int64s | None
+    """int64[events]: which pair of the clicks each clicks, -1 = none; None = there are no clicks"""
+
+
+def make_source(vocabulary: Vocabulary, found: Statistics, topics: Topics, taxonomy: Taxonomy, mapping: str) -> Source:
+    """Put together what users are drawn from."""
+    text_topic = topics_of(vocabulary.text, taxonomy, topics, mapping)
+    wanted, filler = vocabulary.people.copy(), vocabulary.people.copy()
+    wanted[vocabulary.queries :] = 0.0
+    filler[: vocabulary.queries] = 0.0
+    of_queries, of_phrases = (np.bincount(text_topic, weights=w, minlength=topics.total) for w in (wanted, filler))
+    model = make_model(found, topics, of_queries.astype(np.float64), of_phrases.astype(np.float64))
+    return Source(model, vocabulary, labels_of(taxonomy, mapping), text_topic, wanted, filler, topics.total)
+
+
+def invent_rows(source: Source, calendar: Calendar, random: Randomness) -> InventedRows:
+    """Draw users and their events."""
+    vocabulary, topics = source.vocabulary, source.topics
+    drawn = draw_users(source.model, calendar, random)
+    new = np.flatnonzero(drawn.source == np.arange(len(drawn.source)))
+    topic = drawn.topic[new]
+    dealt = deal_texts(topic, source.topic, source.wanted, source.filler, topics, random.child("texts"))
+    dealt = swap_repeated(drawn.user[new], topic, dealt, vocabulary.queries, random.child("swaps"))
+    text = write_texts(dealt, topic, vocabulary, source.labels, random.child("words"))
+    at = np.empty(len(drawn.source), dtype=np.int64)  # of events with a new text, the number among them
+    at[new] = np.arange(len(new))
+    at = at[drawn.source]
+    pair = None
+    if vocabulary.clicks is not None:
+        people = np.append(vocabulary.people, np.zeros(topics))
+        pair = draw_clicks(dealt[at], people, vocabulary.clicks, random.child("clicks"))
+    return InventedRows(drawn, at, text, pair)
 
 
 def _coded(texts: pl.Series) -> tuple[npt.NDArray[np.int32], pl.Series]:
@@ -221,30 +301,30 @@ def _form(log: QueryLog, published: QueryLog) -> Any:
     return replace(log.form, columns=tuple(c for c in log.form.columns if c.role in roles))
 
 
-def _rules(vocabulary: Vocabulary) -> dict[str, float]:
+def _rules(of_kinds: Mapping[str, Sequence[Rule]]) -> dict[str, float]:
     """Return the numbers of the choice, which follow from the settings alone."""
     out: dict[str, float] = {}
-    for kind, rules in vocabulary.rules.items():
+    for kind, rules in of_kinds.items():
         for i, done in enumerate(rules):
             name = f" of {PLURALS[kind]}, round {i + 1}"
             out |= {f"deviation of the noise{name}": done.deviation, f"threshold{name}": done.threshold}
     return out
 
 
-def _said(settings: SyntheticDp, random: Randomness, published: QueryLog) -> dict[str, Any]:
+def _said(settings: SyntheticDp, randomness: str, *, clicks: bool) -> dict[str, Any]:
     """Return what a statement says besides numbers."""
     promise = (
         f"without any one user, any such log would have been as likely, up to a factor of exp({settings.epsilon:g}) "
         f"and an exception of probability {settings.delta:g}: its texts, times, clicks, lengths and number of users"
     )
-    clicks = ("a click is there only where its query and URL were chosen; others are missing, so are all ranks",)
+    of_clicks = ("a click is there only where its query and URL were chosen; others are missing, so are all ranks",)
     return {
         "covers": (promise, "no published id stands for a person: users, sessions and times are drawn"),
         "does_not_cover": (
             "published texts are verbatim: a secret that many users share is published",
             "what all users have in common is published: the guarantee is about each user alone",
             "words in braces are labels drawn for a topic: the topic was counted, the label was not",
-            *(clicks if published.url is not None else ()),
+            *(of_clicks if clicks else ()),
             "the log is invented: no sequence of rows was seen, and what is rare in the real one is missing",
             settings.adds_up,
         ),
@@ -252,6 +332,6 @@ def _said(settings: SyntheticDp, random: Randomness, published: QueryLog) -> dic
             "one person is one user of the log",
             "the taxonomy and the settings, days included, were chosen without looking at the log",
         ),
-        "randomness": describe_noise(random),
+        "randomness": randomness,
         "new_ids": True,
     }

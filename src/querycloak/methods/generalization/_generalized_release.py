@@ -27,9 +27,22 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import ItemRelease
 
-__all__ = ["GeneralizationSettings", "release_generalized", "transactions_of"]
+__all__ = [
+    "OF_USERS_WITHOUT",
+    "USERS_WITHOUT",
+    "WITHOUT",
+    "GeneralizationSettings",
+    "generalized_statement",
+    "refuse_too_few",
+    "release_generalized",
+    "transactions_of",
+]
 
 Int64s = npt.NDArray[np.int64]
+
+USERS_WITHOUT: Final = "users without a concept"
+OF_USERS_WITHOUT: Final = "of users without any concept"
+WITHOUT: Final = "without a concept of the taxonomy"
 
 
 PRUNED: Final = (
@@ -67,14 +80,19 @@ def transactions_of(
     """
     bags = transactions_by_owner(concepts.user, concepts.concept, owners=len(log.users))
     users = np.flatnonzero(bags.lengths > 0)
-    if len(users) < k:
-        found = f"{len(users):,} of {len(np.unique(log.user)):,} users have a concept of the taxonomy"
+    refuse_too_few(len(users), len(np.unique(log.user)), k, method)
+    bags = bags.take(users)
+    return users, bags.distinct() if distinct else bags
+
+
+def refuse_too_few(users: int, of: int, k: int, method: str) -> None:
+    """Refuse a log in which fewer than k users have a concept; it has `of` users in all."""
+    if users < k:
+        found = f"{users:,} of {of:,} users have a concept of the taxonomy"
         raise InputError(
             f"{method} with k = {k} needs {k} or more users with a concept, but {found}: "
             "lower k, or take a log or a taxonomy that fit each other."
         )
-    bags = bags.take(users)
-    return users, bags.distinct() if distinct else bags
 
 
 def release_generalized(
@@ -98,7 +116,6 @@ def release_generalized(
     """
     import polars as pl
 
-    k = settings.k
     sizes = np.bincount(of)
     published_bags = shared.take(of)
     used, index = np.unique(published_bags.values, return_inverse=True)
@@ -122,7 +139,46 @@ def release_generalized(
     unknown = np.ones(len(log), dtype=np.bool_)
     unknown[concepts.known().row] = False
     unknown &= log.event & ~without[log.user]
-    statement = PrivacyStatement(
+    statement = generalized_statement(
+        method,
+        settings,
+        random,
+        length_is=length_is,
+        leaves=int((taxonomy.size[published_bags.values] == 1).sum()),
+        rows=len(published),
+        counts_in=count_in(log)
+        | {USERS_WITHOUT: int(np.isin(np.flatnonzero(without), log.user).sum())}
+        | {"items": len(transactions.values)},
+        counts_out=count_out(published) | {"clusters": len(sizes), "smallest cluster": int(sizes.min())},
+        dropped={
+            OF_USERS_WITHOUT: int(without[log.user].sum()),
+            WITHOUT: int(unknown.sum()),
+        },
+        figures=generalization(costs.tree, costs.nodes(transactions), costs.nodes(published_bags)).figures(),
+    )
+    return publish_items(published, statement, truth, Evidence(log))
+
+
+def generalized_statement(
+    method: str,
+    settings: GeneralizationSettings,
+    random: Randomness,
+    *,
+    length_is: str,
+    leaves: int,
+    rows: int,
+    counts_in: dict[str, int],
+    counts_out: dict[str, int],
+    dropped: dict[str, int],
+    figures: dict[str, float],
+) -> PrivacyStatement:
+    """Say what holds of users who are published as what their cluster shares.
+
+    `leaves` of the `rows` published are concepts at the bottom of the taxonomy. `length_is` says in words what the
+    length of a published transaction gives away.
+    """
+    k = settings.k
+    return PrivacyStatement(
         method=method,
         settings=settings.to_json(),
         version=__version__,
@@ -134,7 +190,7 @@ def release_generalized(
             "every published concept is, or lies above, a distinct concept that the user did ask about",
         ),
         does_not_cover=(
-            _no_diversity(int((taxonomy.size[published_bags.values] == 1).sum()), len(published)),
+            _no_diversity(leaves, rows),
             "a concept that only one cluster has is published all the same, however sensitive its label",
             length_is,
             "that a user is in the release is not hidden, and users without any concept are missing from it",
@@ -145,17 +201,11 @@ def release_generalized(
         assumptions=("the unit is one user id of the log: who used several ids is protected id by id",),
         randomness=random.describe(),
         new_ids=True,
-        counts_in=count_in(log)
-        | {"users without a concept": int(np.isin(np.flatnonzero(without), log.user).sum())}
-        | {"items": len(transactions.values)},
-        counts_out=count_out(published) | {"clusters": len(sizes), "smallest cluster": int(sizes.min())},
-        dropped={
-            "of users without any concept": int(without[log.user].sum()),
-            "without a concept of the taxonomy": int(unknown.sum()),
-        },
-        figures=generalization(costs.tree, costs.nodes(transactions), costs.nodes(published_bags)).figures(),
+        counts_in=counts_in,
+        counts_out=counts_out,
+        dropped=dropped,
+        figures=figures,
     )
-    return publish_items(published, statement, truth, Evidence(log))
 
 
 def _ids_by_class(log: QueryLog, of: npt.NDArray[np.int32], shared: Ragged) -> list[str]:

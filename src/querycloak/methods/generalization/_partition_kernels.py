@@ -215,8 +215,12 @@ def _move(
 
 
 @kernel
-def partition_kernel(tree: TopDown, sets: Ragged, k: int) -> tuple[Int32s, Int64s, Int32s]:
-    """Drill from the root until nothing can be split: (part of each transaction, start, nodes of each part).
+def partition_kernel(tree: TopDown, sets: Ragged, k: int, begin: Int64s) -> tuple[Int32s, Int64s, Int32s]:
+    """Drill until nothing can be split: (part of each transaction, start, nodes of each part).
+
+    `begin`: int64[m], the nodes that all transactions publish at first, open (v) or closed (-1 - v): the root alone, or
+    those of a part that was split before. Parts have nothing to do with each other, and the order of transactions in a
+    part is that of `sets`: to go on with one part alone gives what the whole run gives.
 
     At each step the part drills into the open node with the highest gain; ties go to the smaller concept. What is
     merged back keeps the node, closed: no k of its transactions agree on children of it, or (where a whole group had to
@@ -238,10 +242,10 @@ def partition_kernel(tree: TopDown, sets: Ragged, k: int) -> tuple[Int32s, Int64
         np.empty(room, np.int32),
     )
     waiting = np.empty((n // k + 1, 3), np.int64)
-    nodes = np.empty(len(sets.values) + 1, np.int64)
+    nodes = np.empty(len(sets.values) + 1, np.int64)  # every member has an item under each of its nodes
     waiting[0, LOW], waiting[0, HIGH], waiting[0, NODES] = 0, n, 0
-    nodes[0] = 0
-    pending, filled = 1, 1
+    nodes[: len(begin)] = begin
+    pending, filled = 1, len(begin)
     of = np.empty(n, np.int32)
     start = np.zeros(n // k + 1, np.int64)
     published = np.empty(len(sets.values) + 1, np.int32)

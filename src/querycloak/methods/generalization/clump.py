@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["Clump", "clump", "clusters_of"]
+__all__ = ["Clump", "clump", "clusters_of", "length_is"]
 
 
 _PAPER: Final[dict[str, Any]] = {"choose": "total", "lcg": "printed", "refine": False, "prune": True}
@@ -137,9 +137,14 @@ def clump(
         transactions=bags,
         of=of,
         shared=costs.concepts(shared),
-        length_is="the number of rows of an id is the length of the shortest transaction in its cluster"
-        + (", less what was dropped as duplicate" if settings.duplicates == "drop" else ""),
+        length_is=length_is(settings),
     )
+
+
+def length_is(settings: Clump) -> str:
+    """Say what the length of a published transaction gives away."""
+    dropped = ", less what was dropped as duplicate" if settings.duplicates == "drop" else ""
+    return f"the number of rows of an id is the length of the shortest transaction in its cluster{dropped}"
 
 
 def clusters_of(

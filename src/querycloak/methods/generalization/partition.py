@@ -18,7 +18,7 @@ inner node counts as a child of its own node, and is published as that node.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,10 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["Partition", "partition", "parts_of"]
+__all__ = ["LENGTH_IS", "Partition", "partition", "parts_of", "top_down"]
+
+
+LENGTH_IS: Final = "the published nodes hold all concepts of a user: that there is none elsewhere is visible"
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ def partition(
 ) -> Release:
     """Part the users of a log from the root down and publish each as the nodes its part shares."""
     users, sets = transactions_of(log, concepts, settings.k, "partition", distinct=True)
+    order = np.argsort(log.users.gather(users).rank("ordinal").to_numpy(), kind="stable")
+    users, sets = users[order], sets.take(order)  # of users who would do as well, the one with the lowest id is taken
     progress.start("partitioning")
     costs = cost_tree(taxonomy, concepts.concept, settings.to_json())
     of, shared = parts_of(costs.nodes(sets), costs.tree, settings.k)
@@ -75,7 +80,7 @@ def partition(
         transactions=sets,
         of=of,
         shared=costs.concepts(shared),
-        length_is="the published nodes hold all concepts of a user: that there is none elsewhere is visible",
+        length_is=LENGTH_IS,
     )
 
 
@@ -89,8 +94,12 @@ def parts_of(sets: Ragged, taxonomy: Taxonomy, k: int) -> tuple[npt.NDArray[np.i
     >>> of.tolist(), [food.label(c) for c in shared.values]
     ([0, 0], ['fruit', 'meat'])
     """
+    of, start, items = kernels.partition_kernel(top_down(taxonomy), sets, k, np.zeros(1, np.int64))
+    return of, Ragged(start, items)
+
+
+def top_down(taxonomy: Taxonomy) -> kernels.TopDown:
+    """Return what the kernel needs of a taxonomy."""
     ancestor = np.stack([taxonomy.ancestor_at_depth(d) for d in range(taxonomy.height + 1)], axis=1)
     loss, divisor = leaf_loss(taxonomy)
-    tree = kernels.TopDown(taxonomy.size, taxonomy.depth, divisor - loss, ancestor)
-    of, start, items = kernels.partition_kernel(tree, sets, k)
-    return of, Ragged(start, items)
+    return kernels.TopDown(taxonomy.size, taxonomy.depth, divisor - loss, ancestor)

@@ -18,7 +18,7 @@ from querycloak.methods.microaggregation._category_groups import (
     group_by_categories,
     user_categories,
 )
-from querycloak.methods.microaggregation._group_release import GroupBags, release_groups, release_shared
+from querycloak.methods.microaggregation._group_release import GroupBags, Grouped, release_groups, release_shared
 from querycloak.methods.microaggregation._group_settings import GroupSettings
 from querycloak.methods.microaggregation._grouping import refuse_too_few
 from querycloak.methods.microaggregation._last_step import own_concepts
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from querycloak.progress import Progress
     from querycloak.randomness import Randomness
     from querycloak.releases.release import LogRelease
+    from querycloak.texts.phrases import SharedTexts
 
-__all__ = ["CategorySettings", "Units", "release_by_categories"]
+__all__ = ["CategorySettings", "Units", "group_by_units", "release_by_categories"]
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,20 @@ def release_by_categories(
     """
     if settings.as_in_paper:
         return _as_in_paper(method, log, settings, random, progress, units)
+    refuse_too_few(len(np.unique(log.user)), settings.k, "")
+    shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
+    grouped = group_by_units(log, settings, units, shared, progress)
+    progress.start("writing the groups' logs")
+    return release_shared(method, log, settings, random, grouped, shared, concepts=concepts, taxonomy=taxonomy)
+
+
+def group_by_units(
+    log: QueryLog, settings: CategorySettings, units: Units, shared: SharedTexts, progress: Progress
+) -> Grouped:
+    """Group the users of a log by shared categories; a query without a category is one of its own."""
     events = np.flatnonzero(log.event)
     users, user = np.unique(log.user[events], return_inverse=True)
     refuse_too_few(len(users), settings.k, "")
-    shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
     query = log.query[events]
     first = np.full(len(log), NO_CODE, dtype=np.int64)
     first[units.row[::-1]] = units.category[::-1]  # the first of an event's categories stays
@@ -106,20 +117,7 @@ def release_by_categories(
         UserOwn(user[alone], own[alone], others),
     )
     group = group_by_categories(categories, settings.k, progress)
-
-    progress.start("writing the groups' logs")
-    return release_shared(
-        method,
-        log,
-        settings,
-        random,
-        users,
-        group,
-        shared,
-        figures={**_sizes(group), **_resolved(log, units)},
-        concepts=concepts,
-        taxonomy=taxonomy,
-    )
+    return Grouped(users, group, {**_sizes(group), **_resolved(log, units)})
 
 
 def _as_in_paper(

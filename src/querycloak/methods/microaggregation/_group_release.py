@@ -9,7 +9,7 @@ on average over the group. Which queries are in the bag is not covered: see `doe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -38,9 +38,22 @@ if TYPE_CHECKING:
     from querycloak.releases.release import LogRelease
     from querycloak.texts.phrases import SharedTexts
 
-__all__ = ["GroupBags", "no_rows", "release_groups", "release_shared"]
+__all__ = [
+    "FURTHER_CLICKS",
+    "Drawn",
+    "GroupBags",
+    "Grouped",
+    "draw_shared",
+    "group_statement",
+    "no_rows",
+    "release_groups",
+    "release_shared",
+]
 
 Ints = npt.NDArray[np.integer[Any]]
+
+FURTHER_CLICKS: Final = "further clicks of a query"
+"""reason why rows of the log are left out: a row of a release is one query"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,20 +84,75 @@ def no_rows(entries: Ints) -> npt.NDArray[np.int64]:
     return np.full(len(entries), NO_CODE, dtype=np.int64)
 
 
+class Kept(Protocol):
+    """What is said of the columns that a release keeps."""
+
+    @property
+    def promises(self) -> dict[str, Any]:
+        """Return what the statement promises, as its fields."""
+        ...
+
+    @property
+    def exposes(self) -> tuple[str, ...]:
+        """Return what the columns leave open, one sentence each."""
+        ...
+
+
+class Grouped(NamedTuple):
+    """Users in groups, before anything is drawn."""
+
+    users: Ints
+    """int[n], original code of each grouped user, ascending"""
+    group: Ints
+    """int[n], the user's group"""
+    figures: dict[str, float]
+    """what the statement shows of the groups"""
+
+
+class Drawn(NamedTuple):
+    """What each group publishes, with what the statement counts of it."""
+
+    bags: GroupBags
+    dropped: dict[str, int]
+    figures: dict[str, float]
+
+
 def release_shared(
     method: str,
     log: QueryLog,
     settings: GroupSettings,
     random: Randomness,
-    users: Ints,
-    group: Ints,
+    grouped: Grouped,
     shared: SharedTexts,
     *,
-    figures: dict[str, float],
     concepts: ConceptLog,
     taxonomy: Taxonomy,
 ) -> LogRelease:
     """Draw what each group publishes, of the texts that many people share, and publish it."""
+    drawn = draw_shared(log, random, grouped, shared, concepts=concepts, taxonomy=taxonomy)
+    return release_groups(
+        method,
+        log,
+        settings,
+        random,
+        drawn.bags,
+        dropped=drawn.dropped,
+        figures={**grouped.figures, **drawn.figures},
+        evidence=Evidence(log, concepts=concepts, taxonomy=taxonomy),
+    )
+
+
+def draw_shared(
+    log: QueryLog,
+    random: Randomness,
+    grouped: Grouped,
+    shared: SharedTexts,
+    *,
+    concepts: ConceptLog,
+    taxonomy: Taxonomy,
+) -> Drawn:
+    """Draw what each group publishes, of the texts that many people share."""
+    users, group, _ = grouped
     size = np.bincount(group)
     events = np.flatnonzero(log.event)
     index = np.full(len(log), NO_CODE, dtype=np.int64)
@@ -98,19 +166,13 @@ def release_shared(
     kinds = np.bincount(entries.kind, weights=size[entries.group], minlength=NOTHING + 1).astype(np.int64)
     names = list(shared.counts(np.zeros(0, dtype=np.int64)))
     silent = len(size) - len(np.unique(entries.group))
-    return release_groups(
-        method,
-        log,
-        settings,
-        random,
+    return Drawn(
         GroupBags(users, group, entries.group, entries.text, entries.row, entries.words, shared.text, entries.kind),
-        dropped={names[NOTHING]: int((shared.kind[query] == NOTHING).sum())},
-        figures={
-            **figures,
+        {names[NOTHING]: int((shared.kind[query] == NOTHING).sum())},
+        {
             **{name: int(n) for name, n in zip(names[:NOTHING], kinds.tolist(), strict=False)},
             "groups without a text that may be published": silent,
         },
-        evidence=Evidence(log, concepts=concepts, taxonomy=taxonomy),
     )
 
 
@@ -138,7 +200,36 @@ def release_groups(
     if settings.kinds == "column":
         kind = np.full(len(bags.bag_query), QUERY) if bags.bag_kind is None else bags.bag_kind
         table = with_kinds(table, kind[entry.values])
-    statement = PrivacyStatement(
+    statement = group_statement(
+        method,
+        settings,
+        random,
+        covers=covered_texts(settings, log),
+        covers_not=covers_not,
+        kept=kept,
+        counts_in=count_in(log),
+        counts_out=count_out(table.log),
+        dropped={FURTHER_CLICKS: int((~log.event).sum()), **dropped},
+        figures=figures,
+    )
+    return publish_log(table.log, statement, table.truth, Evidence(log) if evidence is None else evidence)
+
+
+def group_statement(
+    method: str,
+    settings: GroupSettings,
+    random: Randomness,
+    *,
+    covers: tuple[str, ...],
+    covers_not: tuple[str, ...] = (),
+    kept: Kept | None,
+    counts_in: dict[str, int],
+    counts_out: dict[str, int],
+    dropped: dict[str, int],
+    figures: dict[str, float],
+) -> PrivacyStatement:
+    """Say what holds of users who are published with the bag of their group; `covers` is what holds of texts."""
+    return PrivacyStatement(
         method=method,
         settings=settings.to_json(),
         version=__version__,
@@ -149,18 +240,17 @@ def release_groups(
         **({} if kept is None else kept.promises),
         covers=(
             f"every published user has the same bag of queries as at least {settings.k - 1} other published users",
-            *covered_texts(settings, log),
+            *covers,
         ),
         does_not_cover=(*covers_not, *_always_open(settings), *(() if kept is None else kept.exposes)),
         assumptions=("who looks for a user knows no other member of the user's group",),
         randomness=random.describe(),
         new_ids=True,
-        counts_in=count_in(log),
-        counts_out=count_out(table.log),
-        dropped={"further clicks of a query": int((~log.event).sum()), **dropped},
+        counts_in=counts_in,
+        counts_out=counts_out,
+        dropped=dropped,
         figures=figures,
     )
-    return publish_log(table.log, statement, table.truth, Evidence(log) if evidence is None else evidence)
 
 
 def _kept_columns(log: QueryLog, settings: GroupSettings, bags: GroupBags) -> KeptColumns | None:

@@ -13,7 +13,13 @@ import numpy.typing as npt
 
 from querycloak.arrays.ragged import Ragged, row_starts
 from querycloak.distances.user_concepts import user_words
-from querycloak.methods.microaggregation._group_release import GroupBags, no_rows, release_groups, release_shared
+from querycloak.methods.microaggregation._group_release import (
+    GroupBags,
+    Grouped,
+    no_rows,
+    release_groups,
+    release_shared,
+)
 from querycloak.methods.microaggregation._group_settings import MdavSettings
 from querycloak.methods.microaggregation._grouping import group_bags, refuse_too_few
 from querycloak.methods.microaggregation._quotas import quotas
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["PlainMicroaggregation", "plain_microaggregation"]
+__all__ = ["PlainMicroaggregation", "group_by_texts", "plain_microaggregation"]
 
 NAME: Final = "plain-microaggregation"
 Ints = npt.NDArray[np.integer[Any]]
@@ -57,30 +63,31 @@ def plain_microaggregation(
     As in the paper, the log takes each member's quota: the group's most frequent query first, then those the member
     repeats most, verbatim.
     """
+    if settings.as_in_paper:
+        users, bags = _bags(log, settings.k)
+        grouping = group_bags(bags, settings, progress)
+        progress.start("writing the groups' logs")
+        made = _as_in_paper(users, grouping.group, bags, log)
+        return release_groups(NAME, log, settings, random, made, dropped={}, figures=grouping.figures())
+    grouped = group_by_texts(log, settings, progress)
+    progress.start("writing the groups' logs")
+    shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
+    return release_shared(NAME, log, settings, random, grouped, shared, concepts=concepts, taxonomy=taxonomy)
+
+
+def group_by_texts(log: QueryLog, settings: PlainMicroaggregation, progress: Progress = QUIET) -> Grouped:
+    """Group the users of a log by the queries they share, word for word."""
+    users, bags = _bags(log, settings.k)
+    grouping = group_bags(bags, settings, progress)
+    return Grouped(users, grouping.group, grouping.figures())
+
+
+def _bags(log: QueryLog, k: int) -> tuple[Ints, UserConcepts]:
+    """Return the users of a log, and the queries of each, counted."""
     events = np.flatnonzero(log.event)
     users, user = np.unique(log.user[events], return_inverse=True)
-    refuse_too_few(len(users), settings.k, "")
-    bags = user_words(user, log.query[events], len(users))
-    grouping = group_bags(bags, settings, progress)
-
-    progress.start("writing the groups' logs")
-    group = grouping.group
-    if settings.as_in_paper:
-        made = _as_in_paper(users, group, bags, log)
-        return release_groups(NAME, log, settings, random, made, dropped={}, figures=grouping.figures())
-    shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
-    return release_shared(
-        NAME,
-        log,
-        settings,
-        random,
-        users,
-        group,
-        shared,
-        figures=grouping.figures(),
-        concepts=concepts,
-        taxonomy=taxonomy,
-    )
+    refuse_too_few(len(users), k, "")
+    return users, user_words(user, log.query[events], len(users))
 
 
 def _as_in_paper(users: Ints, group: Ints, bags: UserConcepts, log: QueryLog) -> GroupBags:

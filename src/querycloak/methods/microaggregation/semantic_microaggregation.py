@@ -14,7 +14,13 @@ import numpy as np
 from querycloak.arrays.ragged import Ragged, row_starts
 from querycloak.distances.user_concepts import user_concepts
 from querycloak.logs.query_log import NO_CODE
-from querycloak.methods.microaggregation._group_release import GroupBags, no_rows, release_groups, release_shared
+from querycloak.methods.microaggregation._group_release import (
+    GroupBags,
+    Grouped,
+    no_rows,
+    release_groups,
+    release_shared,
+)
 from querycloak.methods.microaggregation._group_settings import MdavSettings
 from querycloak.methods.microaggregation._grouping import group_bags, refuse_too_few
 from querycloak.methods.microaggregation._last_step import own_concepts
@@ -31,8 +37,9 @@ if TYPE_CHECKING:
     from querycloak.mapping.concept_log import ConceptLog
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
+    from querycloak.texts.phrases import SharedTexts
 
-__all__ = ["SemanticMicroaggregation", "semantic_microaggregation"]
+__all__ = ["SemanticMicroaggregation", "group_by_meaning", "semantic_microaggregation"]
 
 NAME: Final = "semantic-microaggregation"
 
@@ -63,10 +70,25 @@ def semantic_microaggregation(
     """
     if settings.as_in_paper:
         return _as_in_paper(log, settings, random, progress, concepts.known(), taxonomy)
+    shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
+    grouped = group_by_meaning(log, settings, shared, progress, concepts=concepts, taxonomy=taxonomy)
+    progress.start("writing the groups' logs")
+    return release_shared(NAME, log, settings, random, grouped, shared, concepts=concepts, taxonomy=taxonomy)
+
+
+def group_by_meaning(
+    log: QueryLog,
+    settings: SemanticMicroaggregation,
+    shared: SharedTexts,
+    progress: Progress = QUIET,
+    *,
+    concepts: ConceptLog,
+    taxonomy: Taxonomy,
+) -> Grouped:
+    """Group the users of a log by the concepts of their queries; a query without one is about itself."""
     events = np.flatnonzero(log.event)
     users, user = np.unique(log.user[events], return_inverse=True)
     refuse_too_few(len(users), settings.k, "")
-    shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
     query = log.query[events]
     known = concepts.known()
     mapped = np.zeros(len(log), dtype=np.bool_)
@@ -86,20 +108,7 @@ def semantic_microaggregation(
         others,
     )
     grouping = group_bags(bags, settings, progress)
-
-    progress.start("writing the groups' logs")
-    return release_shared(
-        NAME,
-        log,
-        settings,
-        random,
-        users,
-        grouping.group,
-        shared,
-        figures={**grouping.figures(), "queries without a concept": len(alone)},
-        concepts=concepts,
-        taxonomy=taxonomy,
-    )
+    return Grouped(users, grouping.group, {**grouping.figures(), "queries without a concept": len(alone)})
 
 
 def _as_in_paper(

@@ -15,7 +15,13 @@ import numpy.typing as npt
 from querycloak.distances.distance import MATRIX_USERS, Matrix
 from querycloak.errors import InputError
 from querycloak.logs.query_log import MISSING_TIME, NO_CODE
-from querycloak.methods.microaggregation._group_release import GroupBags, no_rows, release_groups, release_shared
+from querycloak.methods.microaggregation._group_release import (
+    GroupBags,
+    Grouped,
+    no_rows,
+    release_groups,
+    release_shared,
+)
 from querycloak.methods.microaggregation._group_settings import GroupSettings
 from querycloak.methods.microaggregation._grouping import group_distances, refuse_too_few
 from querycloak.methods.microaggregation._syntactic_distance import syntactic_matrix
@@ -30,10 +36,11 @@ if TYPE_CHECKING:
     from querycloak.knowledge.taxonomy import Taxonomy
     from querycloak.logs.query_log import QueryLog
     from querycloak.mapping.concept_log import ConceptLog
+    from querycloak.methods.microaggregation._grouping import Grouping
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["SyntacticMicroaggregation", "syntactic_microaggregation"]
+__all__ = ["SyntacticMicroaggregation", "group_by_spelling", "syntactic_microaggregation"]
 
 Slices = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
 
@@ -71,34 +78,35 @@ def syntactic_microaggregation(
     The group's log keeps the frequency of queries: n / size of each query asked n times in the group, in the form that
     many people share. As in the paper: verbatim, rounded by largest remainder, ties at random.
     """
-    events = np.flatnonzero(log.event)
-    users, user = np.unique(log.user[events], return_inverse=True)
-    refuse_too_few(len(users), settings.k, "")
-    if len(users) > MATRIX_USERS:
-        raise InputError(
-            f"syntactic-microaggregation compares all queries with all and takes {MATRIX_USERS:,} users at most, "
-            f"the log has {len(users):,}. Use semantic-microaggregation."
-        )
-    grouping = group_distances(_distances(log, progress), settings.k, progress, refined=settings.refine)
+    grouping = _grouping(log, settings, progress)
     progress.start("writing the groups' logs")
-    group, query = grouping.group, log.query[events]
     if settings.as_in_paper:
+        events = np.flatnonzero(log.event)
+        users, user = np.unique(log.user[events], return_inverse=True)
+        group, query = grouping.group, log.query[events]
         owner, drawn = by_frequency(group[user], query, np.bincount(group), random)
         made = GroupBags(users, group, owner, drawn, no_rows(drawn), log.queries)
         return release_groups(NAME, log, settings, random, made, dropped={}, figures=grouping.figures())
     shared = shared_texts(log, settings.rule, concepts=concepts, taxonomy=taxonomy)
-    return release_shared(
-        NAME,
-        log,
-        settings,
-        random,
-        users,
-        group,
-        shared,
-        figures=grouping.figures(),
-        concepts=concepts,
-        taxonomy=taxonomy,
-    )
+    grouped = Grouped(np.unique(log.user), grouping.group, grouping.figures())
+    return release_shared(NAME, log, settings, random, grouped, shared, concepts=concepts, taxonomy=taxonomy)
+
+
+def group_by_spelling(log: QueryLog, settings: SyntacticMicroaggregation, progress: Progress = QUIET) -> Grouped:
+    """Group the users of a log by how alike their queries are spelled, clicked and timed."""
+    grouping = _grouping(log, settings, progress)
+    return Grouped(np.unique(log.user), grouping.group, grouping.figures())
+
+
+def _grouping(log: QueryLog, settings: SyntacticMicroaggregation, progress: Progress) -> Grouping:
+    n = len(np.unique(log.user))  # every user has an event
+    refuse_too_few(n, settings.k, "")
+    if n > MATRIX_USERS:
+        raise InputError(
+            f"syntactic-microaggregation compares all queries with all and takes {MATRIX_USERS:,} users at most, "
+            f"the log has {n:,}. Use semantic-microaggregation."
+        )
+    return group_distances(_distances(log, progress), settings.k, progress, refined=settings.refine)
 
 
 _REMEMBERED: dict[int, tuple[QueryLog, Matrix]] = {}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["UrlMicroaggregation", "url_microaggregation"]
+__all__ = ["UrlMicroaggregation", "units_of_sites", "url_microaggregation"]
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,20 @@ def url_microaggregation(
     directory, the log's own category column is used.
     """
     progress.start("looking up sites")
-    found = query_categories(log, directory, resolver, click_categories)
-    listed = found.category != NO_CODE
-    learned = None if click_categories is None else found.learned
-    units = Units(found.row[listed], found.category[listed], found.taxonomy, learned)
+    units = units_of_sites(log, directory, resolver, click_categories)
     return release_by_categories(
         "url-microaggregation", log, settings, random, progress, units, concepts=concepts, taxonomy=taxonomy
     )
+
+
+def units_of_sites(
+    log: QueryLog,
+    directory: SiteDirectory | None,
+    resolver: Resolver | None = None,
+    click_categories: ClickCategories | None = None,
+) -> Units:
+    """Return the categories of the sites that the queries of a log lead to."""
+    found = query_categories(log, directory, resolver, click_categories)
+    listed = found.category != NO_CODE
+    learned = None if click_categories is None else found.learned
+    return Units(found.row[listed], found.category[listed], found.taxonomy, learned)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from querycloak.randomness import Randomness
     from querycloak.releases.release import Release
 
-__all__ = ["WordMicroaggregation", "word_microaggregation"]
+__all__ = ["WordMicroaggregation", "units_of_words", "word_microaggregation"]
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,20 @@ def word_microaggregation(
     mapping chooses among equal labels (fewest ancestors, then most sites; in WordNet the most frequent sense).
     """
     progress.start("looking up words")
+    units = units_of_words(log, settings, taxonomy, directory)
+    return release_by_categories(
+        "word-microaggregation", log, settings, random, progress, units, concepts=concepts, taxonomy=taxonomy
+    )
+
+
+def units_of_words(
+    log: QueryLog, settings: WordMicroaggregation, taxonomy: Taxonomy, directory: SiteDirectory | None
+) -> Units:
+    """Return the categories of the words in the queries of a log."""
     categories = taxonomy if directory is None else directory.taxonomy
     of = _words_of(taxonomy, directory)
     look_up = of.all if settings.categories == "all" else of.one
     found = [[c for words in clauses(q) for w in words for c in look_up(w)] for q in log.queries.to_list()]
     row = np.flatnonzero(log.event)
     by_row = Ragged.of_lists(found, np.int32).take(log.query[row])
-    units = Units(np.repeat(row, by_row.lengths), by_row.values, categories)
-    return release_by_categories(
-        "word-microaggregation", log, settings, random, progress, units, concepts=concepts, taxonomy=taxonomy
-    )
+    return Units(np.repeat(row, by_row.lengths), by_row.values, categories)

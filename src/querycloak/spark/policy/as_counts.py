@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 
-from querycloak.spark.policy.texts import KEPT
+from querycloak.spark.kept import kept
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,8 +25,8 @@ def counted(rows: PolicyRows) -> DataFrame:
 
 def drop_small_counts(rows: PolicyRows, rule: AsCounts) -> PolicyRows:
     """Make rows to counts, and leave out small ones. No rule comes after this one."""
-    counts = counted(rows).persist(KEPT)
+    counts = kept(counted(rows))
     small = counts.where(F.col("count") < rule.least).select(F.sum("count")).first()
     few = int(small[0] or 0) if small is not None else 0
-    kept = replace(rows, frame=counts.where(F.col("count") >= rule.least), ids="none")
-    return kept.note(f"as_counts: a count below {rule.least}", few)
+    left = replace(rows, frame=counts.where(F.col("count") >= rule.least), ids="none")
+    return left.note(f"as_counts: a count below {rule.least}", few)

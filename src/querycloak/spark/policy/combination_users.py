@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's doc
 from pyspark.sql.window import Window
 
 from querycloak.methods.policy.draft import DAY
-from querycloak.spark.policy.texts import KEPT
+from querycloak.spark.kept import kept
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -46,11 +46,11 @@ def drop_rare_clicks(rows: PolicyRows, rule: CombinationUsers, first: int | None
     emptied = [*columns, *(["rank"] if clicked and "rank" in rows.columns else [])]
     joined = joined.withColumns({name: F.when(~F.col("rare"), F.col(name)) for name in dict.fromkeys(emptied)})
     joined = joined.withColumn("goes", _goes(rows) if clicked else F.lit(False))
-    kept = joined.drop("rare", "form").persist(KEPT)
-    row = kept.select(F.count_if("dropped"), F.count_if("goes")).first()
+    judged = kept(joined.drop("rare", "form"))
+    row = judged.select(F.count_if("dropped"), F.count_if("goes")).first()
     emptied_rows, gone = (0, 0) if row is None else (int(row[0]), int(row[1]))
     name = f"combination_users: clicks shared by fewer than {rule.people} people"
-    out = replace(rows, frame=kept.where(~F.col("goes")).drop("dropped", "goes"))
+    out = replace(rows, frame=judged.where(~F.col("goes")).drop("dropped", "goes"))
     out = replace(out, figures={**rows.figures, name: rows.figures.get(name, 0) + emptied_rows})
     return out.note("combination_users: further clicks of a query", gone) if clicked else out
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 
-from querycloak.spark.policy.texts import KEPT
+from querycloak.spark.kept import kept
 from querycloak.spark.text_functions import on_texts, series_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def judge_entities(texts: Texts, rule: Entities, knowledge: Knowledge) -> Texts:
         "pieces", _pieces(F.col("text"), rule, knowledge)
     )
     parts = split.select("query", "people", F.posexplode("pieces").alias("at", "piece"))
-    parts = parts.select("query", "people", "at", "piece.*").persist(KEPT)
+    parts = kept(parts.select("query", "people", "at", "piece.*"))
     span_people = rule.people if rule.span_people is None else rule.span_people
     least = F.when(F.col("is_span"), span_people).otherwise(rule.people)
     things = parts.select("query", "people", *KEYS, least.alias("least")).distinct()
@@ -44,13 +44,13 @@ def judge_entities(texts: Texts, rule: Entities, knowledge: Knowledge) -> Texts:
     joined = texts.over(texts.table.join(of_query, "query", "left"))
     if rule.rare == "drop":
         return joined.keep(F.col("whole"), "entities: a part that too few people asked").settled()
-    kept = joined.keep(F.col("some"), "entities: no part that enough people asked")
+    left = joined.keep(F.col("some"), "entities: no part that enough people asked")
     cuts = F.col("gone").isNull() & ~F.col("whole")
     rest = F.array_join(F.col("shown.shown"), " ")
-    table = kept.table.withColumn("cut entities", cuts)
+    table = left.table.withColumn("cut entities", cuts)
     # What is left of a query is in the form that is compared.
     shown_now = {name: F.when(cuts, rest).otherwise(F.col(name)) for name in ("text", "form")}
-    return kept.over(table.withColumns(shown_now)).settled()
+    return left.over(table.withColumns(shown_now)).settled()
 
 
 def _people(rule: Entities) -> Column:

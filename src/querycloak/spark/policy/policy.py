@@ -18,6 +18,7 @@ from querycloak.methods.policy.policy_statement import Facts, statement_of
 from querycloak.methods.policy.rule_columns import ROLES, Columns
 from querycloak.methods.policy.rule_combination_users import CombinationUsers
 from querycloak.methods.policy.rules import RULES
+from querycloak.spark.kept import kept
 from querycloak.spark.new_ids import NewIds, all_digits
 from querycloak.spark.policy.as_counts import counted, drop_small_counts
 from querycloak.spark.policy.columns import choose_columns
@@ -28,7 +29,7 @@ from querycloak.spark.policy.phrase_users import keep_shared_phrases
 from querycloak.spark.policy.rows import PolicyRows
 from querycloak.spark.policy.sample import draw_sample
 from querycloak.spark.policy.text_rules import drop_identifiers, drop_long_queries, drop_rare_queries
-from querycloak.spark.policy.texts import KEPT, Texts
+from querycloak.spark.policy.texts import Texts
 from querycloak.spark.spark_log import SOURCE
 from querycloak.spark.spark_release import Draft
 
@@ -65,7 +66,7 @@ def policy(log: SparkLog, settings: Policy, random: Randomness, knowledge: Knowl
     chosen = {name: rules[name] for name in RULES if name in rules}
     log = log.with_further(_further(log, chosen))
     _check_times(log, chosen)
-    log.frame.persist(KEPT)
+    log = replace(log, frame=kept(log.frame))  # read and parsed once
     ends = _ends(log) if _days(chosen, log) else _Ends()
     rows, cut = _rows(log, chosen, knowledge, ends)
     for name in (name for name in chosen if name not in OF_TEXTS):
@@ -207,7 +208,7 @@ def _published(rows: PolicyRows) -> list[Any]:
 def _under_new_ids(rows: PolicyRows, log: SparkLog, random: Randomness) -> tuple[DataFrame, DataFrame]:
     """Put the rows of each unit under a new id, drawn by the name of the unit; return also whose each id is."""
     frame = rows.frame if "unit" in rows.frame.columns else rows.frame.withColumn("unit", F.col("user"))
-    frame = frame.select("unit", "user", "text", *rows.columns).persist(KEPT)
+    frame = kept(frame.select("unit", "user", "text", *rows.columns))
     units = frame.select("unit", "user").distinct()
     ids = NewIds.of(units.select("unit"), random, avoid=log.users, digits=all_digits(log.users))
     return ids.put_on(frame, "unit"), ids.put_on(units, "unit").select("id", "user")

@@ -16,7 +16,7 @@ from pyspark.sql.window import Window
 
 from querycloak.keyed_randomness import KeyedRandomness
 from querycloak.methods.policy.rule_sample import NOT_DRAWN, event_words
-from querycloak.spark.policy.texts import KEPT
+from querycloak.spark.kept import kept
 from querycloak.spark.text_functions import on_texts
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ def draw_sample(rows: PolicyRows, rule: Sample, random: Randomness) -> PolicyRow
         word = _words_of_people(keyed)
         words = frame.select("user").distinct().select(word.alias("word"))
     else:
-        frame = frame.withColumn("copy", _copy(rows)).withColumn("word", _words_of_events(keyed)).persist(KEPT)
+        frame = kept(frame.withColumn("copy", _copy(rows)).withColumn("word", _words_of_events(keyed)))
         word = F.col("word")
         words = frame.select("word").distinct()
     last = largest_drawn(words, rule.share)
     drawn = frame.where(word <= last) if last is not None else frame.where(F.lit(False))
-    drawn = drawn.drop("copy", "word").persist(KEPT)
+    drawn = kept(drawn.drop("copy", "word"))
     return replace(rows, frame=drawn).note(NOT_DRAWN, rows.left - drawn.count())
 
 
@@ -56,7 +56,7 @@ def largest_drawn(words: DataFrame, share: float) -> int | None:
 
     words: `word` bigint, which has the order of the words without a sign.
     """
-    words = words.persist(KEPT)
+    words = kept(words)
     most, low = -1, -(1 << 63)
     before = 0  # words below `low`
     for shift in range(64 - DIGIT, -1, -DIGIT):

@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 
 from querycloak.methods.policy.draft import DAY
+from querycloak.spark.kept import kept
 from querycloak.spark.text_functions import compared_text
 
 if TYPE_CHECKING:
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["KEPT", "Counts", "Texts"]
+__all__ = ["Counts", "Texts"]
 
-KEPT: Final = StorageLevel.MEMORY_AND_DISK
 COLUMNS: Final = ("query", "text", "form", "rows", "people", "gone")
 
 
@@ -60,13 +59,13 @@ class Texts:
     def of(cls, rows: DataFrame, days: Collection[int], last: int | None) -> Texts:
         """Begin with all queries of a log; `days`: for which people of the last days will be asked for."""
         time = F.max("time") if "time" in rows.columns else F.lit(None).cast("bigint")
-        asked = rows.groupBy("query", "user").agg(time.alias("last"), F.count("*").alias("rows")).persist(KEPT)
+        asked = kept(rows.groupBy("query", "user").agg(time.alias("last"), F.count("*").alias("rows")))
         recent = [F.count_if(_in_last(n, last)).alias(f"people {n}") for n in sorted(days)]
         counted = asked.groupBy("query").agg(F.sum("rows").alias("rows"), F.count("*").alias("people"), *recent)
         table = counted.withColumns(
             {"text": F.col("query"), "form": compared_text(F.col("query")), "gone": F.lit(None).cast("int")}
         )
-        return cls(asked.drop("rows"), table.persist(KEPT), last)
+        return cls(asked.drop("rows"), kept(table), last)
 
     @property
     def there(self) -> DataFrame:
@@ -77,17 +76,17 @@ class Texts:
         """Go on with another table of the same queries."""
         return replace(self, table=table)
 
-    def keep(self, kept: Column, reason: str) -> Texts:
+    def keep(self, stays: Column, reason: str) -> Texts:
         """Leave out queries, and note the reason."""
         reasons = list(self.reasons) if reason in self.reasons else [*self.reasons, reason]
-        goes = F.col("gone").isNull() & ~kept
+        goes = F.col("gone").isNull() & ~stays
         gone = F.when(goes, F.lit(reasons.index(reason))).otherwise(F.col("gone"))
         return replace(self, table=self.table.withColumn("gone", gone), reasons=reasons)
 
     def settled(self) -> Texts:
         """Keep what was found so far, without the columns of one rule, so that no rule is run twice."""
         names = [n for n in self.table.columns if n in COLUMNS or n.startswith(("people ", "cut "))]
-        return replace(self, table=self.table.select(*names).persist(KEPT))
+        return replace(self, table=kept(self.table.select(*names)))
 
     def of_many(self, things: DataFrame, keys: Sequence[str], days: int | None = None) -> DataFrame:
         """Return the keys of the things that enough people asked, in the last days: a table of `keys`.
@@ -97,7 +96,7 @@ class Texts:
         bounds = things.groupBy(*keys).agg(
             F.max("people").alias("most"), F.sum("people").alias("all"), F.first("least").alias("least")
         )
-        bounds = bounds.where("all >= least").persist(KEPT)
+        bounds = bounds.where("all >= least")
         open_ = bounds.where("most < least").select(*keys)
         asked = self.asked if days is None else self.asked.where(_in_last(days, self.last))
         pairs = things.join(open_, [*keys], "left_semi").select("query", "least", *keys)

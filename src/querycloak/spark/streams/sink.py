@@ -88,6 +88,6 @@ def _bag(counted: DataFrame) -> Any:
     """Return what two equal bags of rows have in common."""
     row = F.to_json(F.struct(*counted.columns), {"ignoreNullFields": "false"})
     pieces: list[Column] = [
-        F.sum(F.conv(F.substring(F.sha2(row, 256), 1 + 15 * i, 15), 16, 10).cast("decimal(18,0)")) for i in range(3)
+        F.sum(F.conv(F.substring(F.sha2(row, 256), 1 + 15 * i, 15), 16, 10).cast("decimal(20,0)")) for i in range(3)
     ]
     return counted.agg(F.count("*"), *pieces).first()

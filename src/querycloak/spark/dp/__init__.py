@@ -1,0 +1,1 @@
+"""The differentially private methods on a cluster."""
