@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from querycloak.progress import QUIET
 from querycloak.spark.anonymize import make_draft, make_release
 from querycloak.spark.knowledge import Knowledge
-from querycloak.spark.reader import read_log_with_spark
+from querycloak.spark.reader import DAMAGED, read_log_with_spark
 from querycloak.spark.truth_folder import write_truth_folder
 from querycloak.spark.writer import write_folder
 
@@ -64,7 +64,10 @@ def anonymize_files(
     draft = make_draft(found.log, job.method, knowledge, seed=job.seed, settings=job.settings)
     if job.truth is not None and draft.truth is None:
         raise UserError(f"{job.method} publishes no users here, so there is no truth to write: leave --truth out.")
-    draft = replace(draft, frame=draft.frame.persist(StorageLevel.MEMORY_AND_DISK))
+    statement, left_out = draft.statement, len(found.files.left_out)
+    if left_out and "epsilon" not in statement.parameters:  # under differential privacy no count of the input is told
+        statement = replace(statement, dropped={**statement.dropped, DAMAGED: left_out})
+    draft = replace(draft, statement=statement, frame=draft.frame.persist(StorageLevel.MEMORY_AND_DISK))
     progress.start(f"{job.method}: running and checking")
     release = make_release(draft, found.log, knowledge, seed=job.seed)
     _warn(release.statement, progress)

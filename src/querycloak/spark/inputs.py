@@ -80,7 +80,7 @@ def look_at(session: SparkSession, paths: Sequence[str], options: ReadOptions) -
     if not files:
         raise InputError.at(empty[0].shown, EMPTY)
     kind = options.format or _kind_by_name(files)
-    if kind is None and system.head(files[0], len(PARQUET_MAGIC)) == PARQUET_MAGIC:
+    if kind is None and not files[0].path.endswith(PACKED) and system.head(files[0], 4) == PARQUET_MAGIC:
         kind = "parquet"
     if kind == "parquet":
         return _parquet(system, files, options)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from querycloak.logs.read_options import ReadOptions
     from querycloak.progress import Progress
 
-__all__ = ["SparkInput", "read_log_with_spark"]
+__all__ = ["DAMAGED", "SparkInput", "read_log_with_spark"]
 
 MOST_DAMAGED: Final = 20
 """files that are found to be damaged inside, one pass over the log for each, before we give up"""
