@@ -77,7 +77,7 @@ def make_draft(
     if seed is None:
         noise = statement.randomness.partition("; ")[2]  # by whom it is drawn
         statement = replace(statement, randomness="; ".join(filter(None, [KEY_OF_DRIVER, noise])))
-    if "concepts" in entry.needs:
+    if "concepts" in entry.needs or ("paths" in entry.needs and not log.has("category")):
         statement = replace(statement, mapping=stated_mapping(knowledge.mapper.mapping))
     return replace(draft, statement=statement)
 

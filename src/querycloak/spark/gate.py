@@ -16,12 +16,12 @@ from querycloak.spark.gate_ids import check_ids, check_kind
 from querycloak.spark.gate_private import check_public
 from querycloak.spark.gate_stream import check_stream
 from querycloak.spark.gate_texts import check_identifiers, check_texts, published_readings
+from querycloak.spark.knowledge import Knowledge
 from querycloak.spark.spark_release import SparkRelease
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from querycloak.spark.knowledge import Knowledge
     from querycloak.spark.spark_log import SparkLog
     from querycloak.spark.spark_release import Draft
 
@@ -44,6 +44,8 @@ def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
     if private:
         checks.check_budget(draft.statement, draft.budget)
         check_public(draft)
+    if draft.kind == "stream":  # who is famous is asked of WordNet, whatever the categories are of, as on one machine
+        knowledge = Knowledge.of(draft.frame.sparkSession)
     readings = published_readings(draft)
     check_texts(draft, log, knowledge, readings)
     check_identifiers(draft, log, knowledge, readings)
