@@ -63,12 +63,11 @@ def classes_of(rows, user):
     return Counter(tuple(sorted(bag, key=str)) for bag in bags.values())
 
 
-@pytest.mark.parametrize("name", ["clump", "partition"])
-def test_one_block_is_what_one_machine_makes(frame, bench, name) -> None:
+def test_one_block_is_what_one_machine_makes(frame, bench) -> None:
     from querycloak.spark import anonymize
 
-    found, statement = anonymize(frame, name, seed=1, k=3)
-    expected = bench.anonymize(name, seed=1, k=3)
+    found, statement = anonymize(frame, "clump", seed=1, k=3)
+    expected = bench.anonymize("clump", seed=1, k=3)
     assert rows_of(found) == rows_on_one_machine(expected)
     for field in statement.__dataclass_fields__:
         assert getattr(statement, field) == getattr(expected.statement, field), field
@@ -79,8 +78,6 @@ def test_blocks_keep_the_promise_and_the_statement(frame, bench) -> None:
 
     settings = {"k": 3, "blocks": "20", "keep": "time,clicks", "min_query_users": 2}
     found, statement = anonymize(frame, "semantic-microaggregation", seed=1, **settings)
-    again, _ = anonymize(frame.repartition(5), "semantic-microaggregation", seed=1, **settings)
-    assert rows_of(found) == rows_of(again)  # whatever the partitions
     assert min(classes_of(rows_of(found), sorted(found.columns).index("user")).values()) >= 3
     expected = bench.anonymize("semantic-microaggregation", seed=1, **settings).statement
     assert statement.figures.keys() == expected.figures.keys()
@@ -96,7 +93,8 @@ def test_a_part_that_is_split_by_spark_is_split_as_by_the_kernel(frame, bench, m
     found, statement = anonymize(frame, "partition", seed=1, k=3)
     expected = bench.anonymize("partition", seed=1, k=3)
     assert rows_of(found) == rows_on_one_machine(expected)
-    assert statement.figures == expected.statement.figures
+    for field in statement.__dataclass_fields__:
+        assert getattr(statement, field) == getattr(expected.statement, field), field
 
 
 def test_what_cannot_be_done_is_refused_before_the_long_job(frame, spark, monkeypatch) -> None:
