@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Modules stay compiled between the hundreds of processes that tests start.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: install demo test test-fast test-slow mutation coverage coverage-kernels lint types contract check docs bench figures clean
+.PHONY: install demo test test-fast mutation coverage coverage-kernels lint types contract check docs bench figures clean
 
 install: $(READY)
 
@@ -29,14 +29,14 @@ MEASURED := not slow or spark
 # takes over from the other.
 PARALLEL := -n 2 --dist worksteal
 
+# In two parts: tracing lines makes audits and snippets of pages twice as slow, and adds few lines, so TEST_OPTIONS with --cov are for the
+# second. The slow ones come first: kernels are compiled while nothing is traced.
 test: install  ## all tests, the slow ones too
-	$(BIN)/python -m pytest $(PARALLEL) $(TEST_OPTIONS)
+	$(BIN)/python -m pytest $(PARALLEL) -m "not ($(MEASURED))"
+	$(BIN)/python -m pytest $(PARALLEL) -m "$(MEASURED)" $(TEST_OPTIONS)
 
 test-fast: install  ## what to run while working
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" --hypothesis-profile=fast
-
-test-slow: install  ## the tests that `make coverage` leaves out
-	$(BIN)/python -m pytest $(PARALLEL) -m "not ($(MEASURED))"
 
 mutation: install  ## seeded faults in privacy lines: every one must make a test fail
 	$(BIN)/python tests/mutation/run.py
