@@ -73,7 +73,7 @@ def compare(spark, rows, **settings):
 
 
 def test_all_columns_with_parts(spark):
-    rows = compare(spark, rows_of(1), min_query_users=4, famous=9, keep="time,clicks", kinds="column")
+    rows = compare(spark, rows_of(1), min_query_users=4, famous=40, keep="time,clicks", kinds="column")
     assert {row[-1] for row in rows} >= {"query", "phrase"}
     assert any(row[4] for row in rows)
     assert any(row[4] and row[3] is None for row in rows)
