@@ -65,7 +65,7 @@ def wait_for_batch(folder: Path, child: subprocess.Popen[bytes], committed: int)
         time.sleep(0.05)
 
 
-def test_a_killed_query_loses_nothing_and_publishes_nothing_twice(tmp_path, spark):
+def test_a_killed_query_loses_nothing_and_publishes_nothing_twice(tmp_path, request):
     (tmp_path / "in").mkdir()
     rng, came, kills, files = random.Random(7), [], 0, 0
     while kills < KILLS:
@@ -92,6 +92,7 @@ def test_a_killed_query_loses_nothing_and_publishes_nothing_twice(tmp_path, spar
     with start(tmp_path) as child:
         assert child.wait() == 0
 
+    spark = request.getfixturevalue("spark")  # not before: two drivers at a time are slow
     out = [tuple(row) for row in spark.read.parquet(str(tmp_path / "out")).select("user", "query", "time").collect()]
     plan = Plan(
         "self-adjusting",
