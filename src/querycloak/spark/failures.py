@@ -23,6 +23,7 @@ FILE: Final = re.compile(r"[Ee]ncountered error while reading file (\S+?)\.?\s")
 NOT_THERE: Final = re.compile(r"(?:Path does not exist|File does not exist|File) (\S+?)(?: does not exist)?[.\s]")
 CONDITION: Final = re.compile(r"\[([A-Z][A-Z0-9_.]+)\]")
 SEEN: Final = (
+    ("JAVA_GATEWAY_EXITED", "Java did not start; look whether `java -version` says 17 or later, and at JAVA_HOME"),
     ("java.lang.OutOfMemoryError", ("an executor had too little memory; give more: spark.executor.memory, or for "
      "a local master spark.driver.memory (--spark-conf spark.driver.memory=8g)")),
     ("No space left on device", "a disk is full; Spark spills to spark.local.dir (--spark-conf spark.local.dir=/big)"),

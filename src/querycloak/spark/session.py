@@ -7,8 +7,11 @@ that of `spark-submit` or of a notebook, nothing is changed.
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
 import sys
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -59,7 +62,8 @@ def running_session(master: str | None = None, conf: Mapping[str, str] | None = 
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         _let_workers_import()
     with in_our_words():
-        session = _start(settings)
+        with _signals_as_they_are():
+            session = _start(settings)
         with until_the_end(_end_java):
             try:
                 yield session
@@ -67,10 +71,23 @@ def running_session(master: str | None = None, conf: Mapping[str, str] | None = 
                 session.stop()
 
 
+@contextmanager
+def _signals_as_they_are() -> Iterator[None]:
+    """Keep our way to end on Ctrl-C: pyspark puts its own in the place, which ends in a traceback."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread() and before is not None:
+            signal.signal(signal.SIGINT, before)
+
+
 def _end_java() -> None:
     """Ask Java to end, which removes what it put on disk on the way, and wait a little: Ctrl-C."""
     from pyspark import SparkContext
 
+    logging.disable()  # threads that talk to Java have much to say of its end
+    sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - for what is left of this process
     process = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001
     if process is not None:
         process.terminate()
