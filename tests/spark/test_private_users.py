@@ -93,7 +93,8 @@ def test_the_gate_refuses_private_drafts_that_show_the_log(spark):
         "kind": replace(good, frame=frame.withColumn("kind", F.lit("cem's query"))),
         "no whole numbers": replace(good, frame=frame.withColumn("count", F.col("count") + F.lit(0.5))),
         "learned from the log": replace(good, statement=replace(said, mapping_learned=True)),
-        "ids of the log": replace(good, frame=frame.withColumn("user", F.lit("u3"))),
+        "users are": replace(good, frame=frame.withColumn("user", F.lit("u3"))),
+        "ids of the log": replace(good, kind="log", frame=frame.withColumn("user", F.lit("u3"))),
         "more than promised": replace(
             good,
             statement=replace(
