@@ -6,7 +6,7 @@ from mutation.fault import fault
 
 __all__ = ["SPARK_DP"]
 
-QUERIES = "spark/test_frequent_queries.py"
+QUERIES = "spark/test_spark_frequent_queries.py"
 
 SPARK_DP = [
     fault(

@@ -12,14 +12,14 @@ SPARK_TEXTS: list[Fault] = [
         "spark/shared_texts.py",
         'people_of(things, pairs).where(F.col("people") >= rule.people)',
         'people_of(things, pairs).where(F.col("people") >= rule.people - 1)',
-        "spark/test_shared_texts.py::test_texts_are_those_of_one_machine[rule0]",
+        "spark/test_spark_shared_texts.py::test_texts_are_those_of_one_machine[rule0]",
     ),
     fault(
         "clicks on Spark: of any number of people",
         "spark/kept_columns.py",
         'clicks = people.agg(F.count("*").alias("people")).where(enough)',
         'clicks = people.agg(F.count("*").alias("people"))',
-        "spark/test_sweep.py::test_all_columns_with_parts",
+        "spark/test_spark_sweep.py::test_all_columns_with_parts",
     ),
     fault(
         "gate on Spark: a text of m - 1 people passes",
