@@ -374,8 +374,8 @@ CHECKS = [
     fault(
         "verify: the digest of the table is not compared",
         "releases/files.py",
-        "hexdigest() == file.release_sha256",
-        'hexdigest() != ""',
+        "digest_of_table(table_path) == file.release_sha256",
+        'digest_of_table(table_path) != ""',
         f"{FILES}::TestRefused",
     ),
     fault(

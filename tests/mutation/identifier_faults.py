@@ -113,8 +113,8 @@ IDENTIFIERS = [
     fault(
         "names: only the first name of a text counts",
         "texts/names.py",
-        "for begin, end in finder.spans(text)]\n    out",
-        "for begin, end in finder.spans(text)[:1]]\n    out",
+        "spans = [(text, finder.spans(text)) for text in texts.to_list()]",
+        "spans = [(text, finder.spans(text)[:1]) for text in texts.to_list()]",
         FAME,
     ),
     fault(

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from tests.spark.test_frequent_queries import frame_of, log_of
 
 from querycloak.errors import GateError, ParameterError
 from querycloak.evaluation.workbench import Workbench
-from tests.spark.test_frequent_queries import frame_of, log_of
 
 pytestmark = pytest.mark.slow
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.spark.test_frequent_queries import frame_of, log_of
 
 from querycloak.evaluation.workbench import Workbench
 from querycloak.keyed_randomness import KeyedRandomness
@@ -13,7 +14,6 @@ from querycloak.methods.dp._synthetic_statistics import plans, take_all
 from querycloak.methods.dp.synthetic_dp import SyntheticDp
 from querycloak.randomness import Randomness
 from querycloak.releases.budget import Budget
-from tests.spark.test_frequent_queries import frame_of, log_of
 
 pytestmark = pytest.mark.slow
 
