@@ -40,11 +40,11 @@ def test_who_draws_an_id_that_is_taken_draws_again(spark):
     from querycloak.spark.new_ids import NewIds
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    names = [f"user {i}" for i in range(120)]
+    names = [f"user {i}" for i in range(40)]
     avoid = [f"{i:x}" for i in range(0, 300, 4)]
     keyed = FewIds(Randomness(seed=5))
     expected = keyed.identifiers(names, avoid=frozenset(avoid))
-    assert len(set(expected)) == 120
+    assert len(set(expected)) == 40
     assert set(expected) != set(keyed.candidates(names))
     users = frame_of(spark, names)
     ids = NewIds.drawn_by(keyed, users, avoid=frame_of(spark, avoid), digits=False)
