@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.spark.test_frequent_queries import frame_of, log_of
+from test_spark_frequent_queries import frame_of, log_of
 
 from querycloak.errors import GateError, ParameterError
 from querycloak.evaluation.workbench import Workbench

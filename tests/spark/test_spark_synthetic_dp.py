@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.spark.test_frequent_queries import frame_of, log_of
+from test_spark_frequent_queries import frame_of, log_of
 
 from querycloak.evaluation.workbench import Workbench
 from querycloak.keyed_randomness import KeyedRandomness
