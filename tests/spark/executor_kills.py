@@ -14,7 +14,7 @@ import time
 import psutil
 
 MASTER = "local-cluster[2,1,2048]"
-USERS, EVENTS = 120, 2_400
+USERS, EVENTS = 100, 1_500
 SETTINGS = {
     "policy": {"rules": "google-2024"},
     "frequent-queries": {"epsilon": 50.0, "delta": 0.01},
@@ -92,7 +92,13 @@ def main(methods):
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from querycloak.spark.session import running_session
 
-    options = {"spark.executor.memory": "1g", "spark.sql.shuffle.partitions": "4"}
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Java compiles quickly, not well
+    options = {
+        "spark.executor.memory": "1g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.extraJavaOptions": quick,
+        "spark.executor.extraJavaOptions": quick,
+    }
     schema = "user string, query string, time bigint, url string, category string"
     with running_session(MASTER, options) as session:
         frame = session.createDataFrame(list(log_rows()), schema)  # on the driver: it survives an executor
