@@ -29,11 +29,8 @@ MEASURED := not slow or spark
 # takes over from the other.
 PARALLEL := -n 2 --dist worksteal
 
-# In two parts: tracing lines makes audits and snippets of pages twice as slow, and adds few lines, so TEST_OPTIONS with --cov are for the
-# second. The slow ones come first: kernels are compiled while nothing is traced.
 test: install  ## all tests, the slow ones too
-	$(BIN)/python -m pytest $(PARALLEL) -m "not ($(MEASURED))"
-	$(BIN)/python -m pytest $(PARALLEL) -m "$(MEASURED)" $(TEST_OPTIONS)
+	$(BIN)/python -m pytest $(PARALLEL) $(TEST_OPTIONS)
 
 test-fast: install  ## what to run while working
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" --hypothesis-profile=fast
