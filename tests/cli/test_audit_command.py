@@ -44,8 +44,8 @@ def test_json_is_stable_and_options_may_come_first():
 
 def test_a_broken_promise():
     wrong = fault(
-        "x", "methods/dp/_semantic_dp_rows.py", "np.repeat(np.arange(len(people)), r)",
-        "np.repeat(np.arange(len(people)), np.minimum(r, 1 + unit.number))",
+        "x", "methods/dp/_semantic_dp_rows.py", "permutation(drawn.size)",
+        "permutation(drawn.size); order = order[order % r < np.minimum(r, 1 + units.number)[order // r]]",
     )  # fmt: skip
     with applied(wrong):
         done = querycloak("audit", "semantic-dp", "--epsilon", "1", "--pairs", "length", *QUICK)

@@ -83,7 +83,8 @@ AUDIT = [
     ),
     (
         fault("an exact count by the name of a threshold", f"{DP}/frequent_queries.py",
-              "float(settings.delta), **rule}", 'float(settings.delta), "threshold n": len(log.users), **rule}'),
+              "table_statement(settings, rule, describe",
+              'table_statement(settings, {**rule, "threshold n": len(log.users)}, describe'),
         {**UNION, "pair": "unique text", "runs": 200},
     ),
     (
@@ -103,19 +104,20 @@ AUDIT = [
     ),
     (
         fault("histogram: bins of the concepts that somebody asked", f"{DP}/histogram_dp.py",
-              "bin_of = np.full(len(taxonomy)",
-              "bins = bins[np.isin(bins, concepts.concept)]; bin_of = np.full(len(taxonomy)"),
+              "domains, bins, bin_of = bins_of(taxonomy, settings)",
+              "domains, bins, bin_of = bins_of(taxonomy, settings); bins = bins[np.isin(bins, concepts.concept)]; "
+              "bin_of = np.full(len(taxonomy), -1, np.int32); bin_of[bins] = np.arange(len(bins), dtype=np.int32)"),
         {**HISTOGRAM, "pair": "new concept", "runs": 200},
     ),
     (
         fault("semantic-dp: epsilon of a row is spent twice", f"{DP}/_semantic_dp_rows.py",
-              "np.full(len(chosen), each)", "np.full(len(chosen), 2 * each)"),
+              "number[chosen]), epsilon, rows", "number[chosen]), 2 * epsilon, rows"),
         {**SEMANTIC, "rows_per_user": 1, "pair": "another interest", "runs": 800},
     ),
     (
         fault("semantic-dp: as many rows as units", f"{DP}/_semantic_dp_rows.py",
-              "np.repeat(np.arange(len(people)), r)",
-              "np.repeat(np.arange(len(people)), np.minimum(r, 1 + unit.number))"),
+              "permutation(drawn.size)",
+              "permutation(drawn.size); order = order[order % r < np.minimum(r, 1 + units.number)[order // r]]"),
         {**SEMANTIC, "pair": "length", "runs": 200},
     ),
     (
@@ -129,17 +131,19 @@ AUDIT = [
 GATE = [
     (
         fault("an exact count in the statement", f"{DP}/frequent_queries.py",
-              'counts_in={},\n        counts_out={"rows"', 'counts_in=count_in(log),\n        counts_out={"rows"'),
+              "counts_in={},\n        counts_out=counts_out",
+              'counts_in={"users": 17},\n        counts_out=counts_out'),
         "frequent-queries", "exact counts of the log",
     ),
     (
         fault("an exact count among the parameters", f"{DP}/frequent_queries.py",
-              "float(settings.delta), **rule}", 'float(settings.delta), "n": len(log.users), **rule}'),
+              "table_statement(settings, rule, describe",
+              'table_statement(settings, {**rule, "n": len(log.users)}, describe'),
         "frequent-queries", "no bound and no setting of its noise",
     ),
     (
         fault("rows left out, counted in the statement", f"{DP}/histogram_dp.py",
-              "        dropped={},", "        dropped=dropped,"),
+              "        dropped={},", '        dropped={"no concept": 3},'),
         "histogram-dp", "exact counts of the log",
     ),
     (

@@ -20,7 +20,7 @@ from places import ROOT
 pytestmark = [pytest.mark.slow, pytest.mark.needs_jit]
 
 NEED_OPENDP = {"histogram-dp", "frequent-queries", "synthetic-dp"}
-CORE = 545
+CORE = 550
 """MB, as docs/install.md says, with some room: what the core may add to an empty environment"""
 BIG = {"llvmlite", "_polars_runtime_32", "polars", "numpy", "numpy.libs", "numba"}
 OUTSIDE_THE_CORE = {"scipy", "zstandard", "vl_convert", "opendp", "starlette", "cryptography", "pandas", "pyarrow"}

@@ -69,8 +69,8 @@ def bag(rows):
 
 
 def on_spark(spark, rows, rules, seed):
-    from querycloak.spark.anonymize import make_draft, make_release
     from querycloak.spark.knowledge import Knowledge
+    from querycloak.spark.release_on_spark import make_draft, make_release
     from querycloak.spark.spark_log import SparkLog
 
     shuffled = random.Random(seed).sample(rows, len(rows))

@@ -15,8 +15,8 @@ ROWS = [("ann", "tea", 0, "x"), ("ann", "tea", 90_000, None), ("bob", "tea", 5, 
 
 def drafted(spark, frame, rules, name="policy"):
     """Make a draft, and tell how many jobs that took."""
-    from querycloak.spark.anonymize import make_draft
     from querycloak.spark.knowledge import Knowledge
+    from querycloak.spark.release_on_spark import make_draft
     from querycloak.spark.spark_log import SparkLog
 
     log, knowledge = SparkLog.of(frame), Knowledge.of(spark)

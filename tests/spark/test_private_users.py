@@ -60,9 +60,9 @@ def test_the_gate_refuses_private_drafts_that_show_the_log(spark):
     """Each wrong draft shows something of the log besides its noise, or spends what was not asked for."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    from querycloak.spark.anonymize import make_draft
     from querycloak.spark.gate import publish
     from querycloak.spark.knowledge import Knowledge
+    from querycloak.spark.release_on_spark import make_draft
     from querycloak.spark.spark_log import SparkLog
 
     log = SparkLog.of(frame_of(spark, ROWS))

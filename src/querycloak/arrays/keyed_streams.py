@@ -4,6 +4,7 @@ The key of a name is BLAKE2b of the name under the secret, a pseudo-random funct
 words as are wanted, as for `bulk_randomness.py`. The words of a name are a function of the secret and the name alone,
 and a longer answer begins with a shorter one: whoever runs out of words asks again for more, and goes on.
 
+>>> from querycloak.keyed_randomness import KeyedRandomness
 >>> from querycloak.randomness import Randomness
 >>> streams = Streams.of(["ann", "bob"], KeyedRandomness(Randomness(seed=7)))
 >>> bool((streams.words(100)[:, :10] == streams.words(10)).all())

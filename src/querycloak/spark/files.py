@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from querycloak.progress import QUIET
-from querycloak.spark.anonymize import make_draft, make_release
 from querycloak.spark.knowledge import Knowledge
 from querycloak.spark.reader import DAMAGED, read_log_with_spark
+from querycloak.spark.release_on_spark import make_draft, make_release
 from querycloak.spark.truth_folder import write_truth_folder
 from querycloak.spark.writer import write_folder
 

@@ -129,7 +129,7 @@ def release_generalized(
         queries=labels,
         category=path[index],
         categories=path_words,
-        ids=_ids_by_class(log, of, shared) if settings.output_form == "classes" else None,
+        ids=_ids_by_class(log, of[np.argsort(users)], shared) if settings.output_form == "classes" else None,
     )
     keys = pl.Series(CONCEPT_ID, [taxonomy.keys[c] for c in used.tolist()], dtype=pl.String)
     published = replace(published, extra=keys.gather(index[entry]).to_frame())
@@ -209,7 +209,7 @@ def generalized_statement(
 
 
 def _ids_by_class(log: QueryLog, of: npt.NDArray[np.int32], shared: Ragged) -> list[str]:
-    """Return ids that tell class and member, for a release that is written class by class.
+    """Return ids that tell class and member, for a release that is written class by class; `of` by users' codes.
 
     Clusters that publish the same are one class. Classes are numbered by what they publish, so that their order tells
     nothing else.
