@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from jit import JIT
 
 from querycloak.arrays import _chacha_kernels as kernels
 from querycloak.arrays import bulk_randomness
 from querycloak.arrays.bulk_randomness import BulkRandomness
-from tests.jit import JIT
 
 # RFC 8439: key, counter, nonce, block. Section 2.3.2, then test vectors 1, 2, 3 and 5 of appendix A.1.
 VECTORS = [

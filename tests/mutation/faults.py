@@ -560,3 +560,13 @@ FAULTS: list[Fault] = [
     *SPARK_TEXTS,
 ]
 """All of them."""
+WITH_SESSION = (
+    "spark/test_gate_classes.py",
+    "spark/test_gate_texts.py",
+    "spark/test_policy.py",
+    "spark/test_private_users.py",
+    "spark/test_spark_frequent_queries.py",
+    "spark/test_spark_shared_texts.py",
+    "spark/test_spark_sweep.py",
+)
+"""Tests that start a session of Spark, which takes about a minute for each fault."""

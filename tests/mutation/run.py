@@ -29,7 +29,7 @@ PACKAGE = ROOT / "src" / "querycloak"
 sys.path.insert(0, str(TESTS))
 
 from mutation.fault import Fault  # noqa: E402, TC001
-from mutation.faults import FAULTS  # noqa: E402
+from mutation.faults import FAULTS, WITH_SESSION  # noqa: E402
 from mutation.warm_pytest import WarmPytest  # noqa: E402
 
 BROKEN = re.compile(
@@ -139,12 +139,15 @@ def main() -> int:
     """Try all faults, or those named."""
     parser = argparse.ArgumentParser(description="Apply seeded faults to copies of the package; tests must notice.")
     parser.add_argument("names", nargs="*", help="faults to try; all without a name")
+    parser.add_argument("--spark", action="store_true", help="those alone whose tests start a session of Spark")
     parser.add_argument("-n", "--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     unknown = set(options.names) - {fault.name for fault in FAULTS}
     if unknown:
         parser.error(f"no such fault: {', '.join(sorted(unknown))}")
-    faults = [fault for fault in FAULTS if not options.names or fault.name in options.names]
+    faults = [fault for fault in FAULTS if fault.name in options.names]
+    if not options.names:
+        faults = [fault for fault in FAULTS if any(t.startswith(WITH_SESSION) for t in fault.tests) == options.spark]
     for fault in faults:
         changed(fault)
 

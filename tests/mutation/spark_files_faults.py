@@ -9,8 +9,6 @@ LINES = "spark/test_text_lines.py"
 SPARK_FILES: list[Fault] = [
     fault("spark: half a quoted field is a row", "spark/text_lines.py", "% 2 == 1", "% 2 == 2",
           f"{LINES}::test_a_field_of_several_lines_is_seen_on_each_of_its_ends"),
-    fault("spark: queries of blanks are rows", "spark/text_lines.py", 'strip_chars(" \\t")', 'strip_chars("x")',
-          f"{LINES}::test_tables_of_tabs"),
     fault("release: a folder without its names", "releases/folder.py", "{digests[name]}  {name}\\n",
           "{digests[name]}\\n", f"{LINES}::test_a_folder_is_known_by_all_its_parts"),
     fault("release: an added part is not seen", "releases/folder.py", 'startswith(("_", "."))',

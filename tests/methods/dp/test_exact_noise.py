@@ -6,15 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from jit import JIT
+from test_noise import exact_gaussian as probabilities
+from test_noise import p_value
 
 from querycloak.arrays.keyed_streams import Streams
 from querycloak.keyed_randomness import KeyedRandomness
 from querycloak.methods.dp import _exact_noise as noise
 from querycloak.methods.dp._exact_noise import exact_gaussian, exact_laplace
 from querycloak.randomness import Randomness
-from tests.jit import JIT
-from tests.methods.dp.test_noise import exact_gaussian as probabilities
-from tests.methods.dp.test_noise import p_value
 
 N = 40_000 if JIT else 600
 
