@@ -231,7 +231,7 @@ DP = [
         "frequent-queries: exact counts in the statement",
         "methods/dp/frequent_queries.py",
         "counts_in={},",
-        "counts_in=count_in(log),",
+        "counts_in={**counts_out},",
         "contract/test_methods.py::test_the_statement_counts_what_is_there",
     ),
     fault(
