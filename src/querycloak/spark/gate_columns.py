@@ -15,6 +15,7 @@ from pyspark.sql import types as T  # noqa: N812
 from querycloak.releases.checks import broken
 from querycloak.releases.kinds import KIND_NAMES
 from querycloak.spark.gate_people import Asked, compared_form
+from querycloak.spark.kept import kept
 from querycloak.spark.text_functions import on_texts, series_of
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _check_clicks(draft: Draft, log: SparkLog, readings: DataFrame) -> None:
                 what = "clicks with their ranks" if "rank" in value else "clicks"
                 raise broken(statement, f"{rare:,} {what} are of fewer than {statement.click_users} people")
     if statement.identifiers_dropped:
-        urls = frame.where(clicked).select("url").distinct()
+        urls = kept(frame.where(clicked).select("url").distinct())  # each looked at once
         found = urls.where(on_texts(_tell, T.BooleanType(), F.col("url"))).count()
         if found:
             raise broken(statement, f"{found:,} published URLs hold an identifier, a session id or a name")

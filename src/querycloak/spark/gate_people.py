@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 from pyspark.sql import types as T  # noqa: N812
 
+from querycloak.spark.kept import kept, sent_if_short
 from querycloak.spark.text_functions import on_texts, series_of
 
 if TYPE_CHECKING:
@@ -66,11 +67,12 @@ class Asked:
             return queries.withColumn("text", compared_form(F.col("query"))).join(texts.select("text"), "text")
         wanted = texts.select("text", _words(F.col("text")).alias("words"))
         wanted = wanted.withColumn("n", F.size("words")).select("text", "n", F.array_join("words", " ").alias("joined"))
+        wanted = kept(wanted)
         lengths = sorted(row.n for row in wanted.select("n").distinct().collect())
         words = queries.select("query", _words(compared_form(F.col("query"))).alias("words"))
         cut = F.array_distinct(F.flatten(F.array(*(_cut(F.col("words"), n) for n in lengths or [1]))))
         pieces = words.select("query", F.explode(cut).alias("joined"))
-        return pieces.join(wanted, "joined").select("query", "text").distinct()
+        return pieces.join(sent_if_short(wanted), "joined").select("query", "text").distinct()
 
     def people_of(self, texts: DataFrame, *, parts: bool) -> DataFrame:
         """Return `text` and `people` who ask each compared text in any spelling, or with `parts` hold it in a query."""

@@ -17,6 +17,7 @@ from pyspark.sql.window import Window
 
 from querycloak.logs.durations import MONDAY, WEEK
 from querycloak.releases.columns import CLICKS, GRAINS, TIME, exposed_columns
+from querycloak.spark.kept import kept
 from querycloak.spark.people import machines_of
 from querycloak.spark.text_functions import on_texts, series_of
 
@@ -67,6 +68,7 @@ class KeptColumns:
         people = pairs.select("user", "text", "url").distinct().groupBy("text", "url")
         clicks = people.agg(F.count("*").alias("people")).where(enough).drop("people")
         if rule.identifiers == "drop":
+            clicks = kept(clicks)  # a wall for the filter on URLs
             urls = clicks.select("url").distinct()
             clicks = clicks.join(urls.where(_tells(F.col("url"))), "url", "left_anti")
         clicks = clicks.join(ranks, ["text", "url"], "left") if log.has("rank") else clicks

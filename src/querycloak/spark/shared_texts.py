@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 
 from querycloak.spark.concepts import with_concepts
-from querycloak.spark.kept import kept
+from querycloak.spark.kept import kept, sent_if_short
 from querycloak.spark.people import asked, people_of, people_of_concepts
 from querycloak.spark.text_functions import holds_identifier, names_in, on_texts, runs_in
 from querycloak.texts._shared_labels import LEAST_DEPTH, labels_of_concepts
@@ -123,18 +123,21 @@ def _publishable(
     if rule.identifiers == "keep":
         return texts
     asked_about = F.when(F.col("people") < rule.famous, F.col("text")).otherwise("")
-    told = texts.withColumn("bad", holds_identifier(F.col("text"))).withColumn(
-        "names", names_in(asked_about, knowledge)
+    told = (
+        kept(texts)
+        .withColumn("bad", holds_identifier(F.col("text")))
+        .withColumn("names", names_in(asked_about, knowledge))
     )
     clean = kept(told.where("not bad").drop("bad"))
     named = clean.select("text", F.explode("names").alias("name"))
-    names = named.select("name").distinct()
+    names = kept(named.select("name").distinct())
     lengths = sorted(row.n for row in names.select(F.size(F.split("name", " ")).alias("n")).distinct().collect())
     if not lengths:
         return clean.drop("names")
     words = queries.select("form").distinct().select("form", F.split("form", " ").alias("words"))
     parts = F.array_distinct(F.concat(*(_runs_of(F.col("words"), n) for n in lengths)))
-    held = words.select("form", F.explode(parts).alias("thing")).join(names.withColumnRenamed("name", "thing"), "thing")
+    things = sent_if_short(names).withColumnRenamed("name", "thing")
+    held = words.select("form", F.explode(parts).alias("thing")).join(things, "thing")
     famous = people_of(held, pairs).where(F.col("people") >= rule.famous).select(F.col("thing").alias("name"))
     rare = named.join(famous, "name", "left_anti").select("text").distinct()
     return clean.drop("names").join(rare, "text", "left_anti")
@@ -161,7 +164,7 @@ def _best_runs(whole: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Kn
         people_of(things, pairs).where(F.col("people") >= rule.people).select(F.col("thing").alias("text"), "people")
     )
     good = _publishable(shared, pairs, whole, rule, knowledge)
-    good = good.select(F.col("text").alias("run"), F.col("people").alias("n"))
+    good = sent_if_short(kept(good.select(F.col("text").alias("run"), F.col("people").alias("n"))))
     in_form = forms.where("open").select("form", F.posexplode("runs").alias("at", "found"))
     in_form = in_form.select("form", "at", "found.words", "found.run").join(good, "run")
     best = F.max(F.struct("words", "n", (-F.col("at")).alias("before"), "run")).alias("best")

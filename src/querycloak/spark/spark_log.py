@@ -80,11 +80,9 @@ class SparkLog:
         found, roles, further = rows_by_role(frame, columns, source)
         no_user = F.col("user").isNull() | (F.col("user") == "")
         no_query = ~no_user & (F.col("query").isNull() | (F.trim("query") == "") | F.col("query").contains("\0"))
-        total, users, queries = found.select(F.count("*"), F.count_if(no_user), F.count_if(no_query)).first() or (
-            0,
-            0,
-            0,
-        )
+        rows = found.select(list(roles)).persist(StorageLevel.MEMORY_AND_DISK)  # ids and times are read by Python, once
+        counted = rows.select(F.count("*"), F.count_if(no_user), F.count_if(no_query)).first()
+        total, users, queries = counted or (0, 0, 0)
         bad = users + queries
         if bad == total:
             there = f"none of its {total:,} rows has both a user and a query" if total else "there are no rows"
@@ -92,9 +90,8 @@ class SparkLog:
         if bad and on_error != "skip":
             what = f"{users:,} rows have no user, {queries:,} have a user and no query"
             raise InputError.at(source, f'{what}; leave them out with on_error="skip" (--on-error skip)')
-        good = found.where(~(no_user | no_query)) if bad else found
-        rows = good.select(list(roles)).persist(StorageLevel.MEMORY_AND_DISK)  # ids and times are read by Python, once
-        return cls(rows, roles, {NO_USER: users, NO_QUERY: queries}, good, further)
+        good, every = (table.where(~(no_user | no_query)) if bad else table for table in (rows, found))
+        return cls(good, roles, {NO_USER: users, NO_QUERY: queries}, every, further)
 
     def with_further(self, names: Sequence[str]) -> SparkLog:
         """Return the log with some more columns, called as `further` says; without names, the log itself."""
