@@ -35,7 +35,9 @@ def test_topics_are_as_long_as_their_users_and_end_at_a_whole_block(users, per_b
     n = np.array(users, dtype=np.int64)
     starts = starts_of_topics(Histogram(np.arange(len(n)), n, n * 50, 50), per_block)
     assert starts[0] == 0
-    assert starts[-1] == max(1, round(n.sum() / per_block))
+    whole = n.sum() / per_block
+    assert starts[-1] == max(1, round(starts[-1]))
+    assert abs(starts[-1] - whole) <= 0.5 + 1e-9 or starts[-1] == 1 > whole
     share = np.diff(starts) / starts[-1]
     assert share == pytest.approx(n / n.sum())
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from querycloak.errors import InputError
@@ -79,6 +79,7 @@ def test_csv(tmp_path_factory, rows, quoted):
 
 @settings(max_examples=100, deadline=None)
 @given(ROWS)
+@example([("\t", "\t", "")])
 def test_json_lines(tmp_path_factory, rows):
     lines = [json.dumps({"user": "x", "query": "y"})]
     lines += [json.dumps({"user": user, "query": query, "n": 1}) for user, query, _ in rows]

@@ -104,7 +104,8 @@ def _judge(
     separator: str,
 ) -> None:
     """Mark what only the values show: an escape that means nothing, and empty users and queries."""
-    for role, empty in (("user", kernels.NO_USER), ("query", kernels.NO_QUERY), ("category", kernels.GOOD)):
+    # In the order of one machine: what is found first is what is told of a record.
+    for role, empty in (("category", kernels.GOOD), ("query", kernels.NO_QUERY), ("user", kernels.NO_USER)):
         if role not in columns:
             continue
         values = columns[role]
