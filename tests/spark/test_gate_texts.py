@@ -58,6 +58,7 @@ def statement(people=6, **changes):
 def refusal(world, rows, stated, schema="query string", readings=None, public=None):
     """What the gate says of a table with these rows; "" = nothing."""
     from querycloak.spark.gate_columns import check_columns
+    from querycloak.spark.gate_people import Asked
     from querycloak.spark.gate_texts import check_identifiers, check_texts, published_readings
     from querycloak.spark.spark_release import Draft
 
@@ -69,9 +70,10 @@ def refusal(world, rows, stated, schema="query string", readings=None, public=No
     draft = Draft("log", frame, stated, readings=readings, public=public)
     try:
         found = published_readings(draft)
-        check_texts(draft, log, knowledge, found)
-        check_identifiers(draft, log, knowledge, found)
-        check_columns(draft, log, found)
+        asked = Asked.of(log, stated)
+        check_texts(draft, knowledge, found, asked)
+        check_identifiers(draft, knowledge, found, asked)
+        check_columns(draft, found, asked)
     except GateError as error:
         return str(error)
     return ""

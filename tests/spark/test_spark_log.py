@@ -68,6 +68,46 @@ def test_a_time_that_is_none_is_missing(spark):
     assert [row.time for row in of(frame).frame.collect()] == [None, None]
 
 
+TIMES = [
+    "2006-03-01 07:17:12",
+    "2006-02-28 23:59:59",
+    "2008-02-29 00:00:00",
+    "2006-02-30 07:17:12",
+    "2006-06-31 00:00:00",
+    "1000-01-01 00:00:00",
+    "2999-12-31 23:59:59",
+    "",
+    None,
+]
+ODD_TIMES = ["2006-03-01 24:00:00", "2006-03-01 07:17:60", "2006-03-01T07:17:12", "0999-01-01 00:00:00", "soon", "5"]
+
+
+@pytest.mark.parametrize("more", [[], ODD_TIMES])
+def test_times_are_those_of_one_machine_whoever_reads_them(spark, more):
+    """Times of the usual form are read by Spark, if all are; others by Python."""
+    import numpy as np
+
+    from querycloak.logs.query_log import MISSING_TIME
+    from querycloak.logs.times import choose_pattern, parse_each
+
+    times = TIMES + more
+    frame = spark.createDataFrame(
+        [("ann", f"q{i}", time) for i, time in enumerate(times)], "user string, query string, time string"
+    )
+    found = {row.query: row.time for row in of(frame).frame.collect()}
+    texts = pl.Series([time or "" for time in times])
+    expected = np.asarray(parse_each(texts, choose_pattern(texts))).tolist()
+    assert [found[f"q{i}"] for i in range(len(times))] == [None if t == MISSING_TIME else t for t in expected]
+    assert (found["q0"], found["q3"]) == (1141197432, None)
+
+
+def test_only_the_roles_that_a_method_reads_are_kept(spark):
+    frame = spark.createDataFrame([("ann", "tea", "2006-03-01 07:17:12")], "user string, query string, time string")
+    found = of(frame, only={"user", "query"})
+    assert found.frame.columns == ["user", "query"]
+    assert found.names["time"] == "time"
+
+
 def test_rows_without_a_user_or_a_query_stop_or_are_counted(spark):
     rows = [("ann", "tea"), (None, "tea"), ("\u200b", "tea"), ("bob", None), ("bob", " "), ("cem", "a\0b")]
     frame = spark.createDataFrame(rows, "user string, query string")

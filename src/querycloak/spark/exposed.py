@@ -133,7 +133,7 @@ def _classes(released: DataFrame) -> dict[str, Any]:
 
 def _with_people(texts: DataFrame, log: SparkLog, statement: PrivacyStatement, knowledge: Knowledge) -> DataFrame:
     """Return `text`, `rows`, `people` who asked it, and the `person` where it is one of whom that is known."""
-    asked = Asked(log.frame)  # all people: whom a method takes for a machine is one of them
+    asked = Asked(log)  # all people: whom a method takes for a machine is one of them
     plain = kept(texts.withColumn("plain", compared_form(F.col("text"))))
     forms = plain.select(F.col("plain").alias("text")).distinct()
     if statement.parts:

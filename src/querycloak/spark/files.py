@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from querycloak.progress import QUIET
 from querycloak.spark.knowledge import Knowledge
 from querycloak.spark.reader import DAMAGED, read_log_with_spark
-from querycloak.spark.release_on_spark import make_draft, make_release
+from querycloak.spark.release_on_spark import make_draft, make_release, roles_of
 from querycloak.spark.truth_folder import write_truth_folder
 from querycloak.spark.writer import write_folder
 
@@ -57,7 +57,8 @@ def anonymize_files(
 
     from querycloak.errors import UserError
 
-    found = read_log_with_spark(session, job.logs, job.options, progress=progress)
+    only = roles_of(job.method, job.settings)
+    found = read_log_with_spark(session, job.logs, job.options, progress=progress, only=only)
     check(found)
     knowledge = Knowledge.of(session, job.taxonomy, job.mapping)
     progress.start(f"{job.method}: running")

@@ -13,6 +13,7 @@ from querycloak.releases import checks
 from querycloak.spark.gate_classes import check_classes
 from querycloak.spark.gate_columns import check_columns
 from querycloak.spark.gate_ids import check_ids, check_kind
+from querycloak.spark.gate_people import Asked
 from querycloak.spark.gate_private import check_public
 from querycloak.spark.gate_stream import check_stream
 from querycloak.spark.gate_texts import check_identifiers, check_texts, published_readings
@@ -47,9 +48,10 @@ def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
     if draft.kind == "stream":  # who is famous is asked of WordNet, whatever the categories are of, as on one machine
         knowledge = Knowledge.of(draft.frame.sparkSession)
     readings = published_readings(draft)
-    check_texts(draft, log, knowledge, readings)
-    check_identifiers(draft, log, knowledge, readings)
-    check_columns(draft, log, readings)
+    asked = Asked.of(log, draft.statement)
+    check_texts(draft, knowledge, readings, asked)
+    check_identifiers(draft, knowledge, readings, asked)
+    check_columns(draft, readings, asked)
     return SparkRelease(draft.kind, draft.frame, draft.statement, draft.truth)
 
 

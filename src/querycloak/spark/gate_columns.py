@@ -14,14 +14,14 @@ from pyspark.sql import types as T  # noqa: N812
 
 from querycloak.releases.checks import broken
 from querycloak.releases.kinds import KIND_NAMES
-from querycloak.spark.gate_people import Asked, compared_form
+from querycloak.spark.gate_people import compared_form
 from querycloak.spark.kept import kept
 from querycloak.spark.text_functions import on_texts, series_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from querycloak.spark.spark_log import SparkLog
+    from querycloak.spark.gate_people import Asked
     from querycloak.spark.spark_release import Draft
 
 __all__ = ["check_columns"]
@@ -31,7 +31,7 @@ FROM_THURSDAY: Final = 3 * 86_400
 """1970 began on a Thursday, three days after a Monday"""
 
 
-def check_columns(draft: Draft, log: SparkLog, readings: DataFrame) -> None:
+def check_columns(draft: Draft, readings: DataFrame, asked: Asked) -> None:
     """Check that times and clicks are published as the settings ask and the statement promises, and no others."""
     statement, columns = draft.statement, draft.frame.columns
     settings = statement.settings
@@ -49,7 +49,7 @@ def check_columns(draft: Draft, log: SparkLog, readings: DataFrame) -> None:
     if statement.time_grain and not _is_of_grain(draft):
         raise broken(statement, f"times are promised by the {statement.time_grain}, and others are published")
     if statement.click_users:
-        _check_clicks(draft, log, readings)
+        _check_clicks(draft, readings, asked)
 
 
 def _check_further(draft: Draft) -> None:
@@ -75,7 +75,7 @@ def _is_of_grain(draft: Draft) -> bool:
     return not draft.frame.where(since % unit != 0).head(1)
 
 
-def _check_clicks(draft: Draft, log: SparkLog, readings: DataFrame) -> None:
+def _check_clicks(draft: Draft, readings: DataFrame, asked: Asked) -> None:
     """Check that enough people share each click, ranks too, and that no URL identifies anybody."""
     statement, frame = draft.statement, draft.frame
     if "url" not in frame.columns:
@@ -84,9 +84,11 @@ def _check_clicks(draft: Draft, log: SparkLog, readings: DataFrame) -> None:
     if statement.click_users > 1:
         if "rank" in frame.columns and frame.where(~clicked & F.col("rank").isNotNull()).head(1):
             raise broken(statement, "ranks are published without their clicks")
-        asked = Asked.of(log, statement)
+        texts = frame.where(clicked).select(F.col("query").alias("text")).distinct().join(readings, "text")
+        forms = kept(texts.select("text", compared_form(F.col("reading")).alias("form")))
+        held = kept(asked.holding(forms.select(F.col("form").alias("text")).distinct(), parts=True))
         for value in (["url"], ["url", "rank"]) if "rank" in frame.columns else (["url"],):
-            rare = _rare(draft, asked, readings, value)
+            rare = _rare(draft, asked, forms, held, value)
             if rare:
                 what = "clicks with their ranks" if "rank" in value else "clicks"
                 raise broken(statement, f"{rare:,} {what} are of fewer than {statement.click_users} people")
@@ -97,16 +99,18 @@ def _check_clicks(draft: Draft, log: SparkLog, readings: DataFrame) -> None:
             raise broken(statement, f"{found:,} published URLs hold an identifier, a session id or a name")
 
 
-def _rare(draft: Draft, asked: Asked, readings: DataFrame, value: list[str]) -> int:
-    """Count the published clicks that too few people share."""
+def _rare(draft: Draft, asked: Asked, forms: DataFrame, held: DataFrame, value: list[str]) -> int:
+    """Count the published clicks that too few people share.
+
+    forms: of each published `text` the `form` in which it is compared; held: the `query`s that hold each form (`text`).
+    """
     there = F.col(value[-1]).isNotNull()
     rows = draft.frame.where(there).select(F.col("query").alias("text"), *value)
-    pairs = rows.groupBy("text", *value).agg(F.count("*").alias("rows")).join(readings, "text")
-    pairs = pairs.withColumn("text", compared_form(F.col("reading")))
-    ours = asked.rows.where(there & F.col("url").isNotNull()) if set(value) <= {*asked.rows.columns} else None
-    if ours is None:
+    pairs = rows.groupBy("text", *value).agg(F.count("*").alias("rows")).join(forms, "text")
+    pairs = pairs.select(F.col("form").alias("text"), *value, "rows")
+    if not {*value} <= {*asked.rows.columns}:
         return pairs.count()
-    held = asked.holding(pairs.select("text").distinct(), parts=True)
+    ours = asked.rows.where(there & F.col("url").isNotNull())
     with_text = ours.select("user", "query", *value).distinct().join(held, "query")
     people = with_text.groupBy("text", *value).agg(F.countDistinct("user").alias("people"))
     enough = people.where(F.col("people") >= draft.statement.click_users).select("text", *value)

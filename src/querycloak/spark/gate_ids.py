@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 
 from querycloak.releases.checks import broken
+from querycloak.spark.kept import kept
 
 if TYPE_CHECKING:
     from querycloak.spark.spark_log import SparkLog
@@ -32,7 +33,7 @@ def check_kind(draft: Draft) -> None:
 def check_ids(draft: Draft, log: SparkLog) -> None:
     """Check that no id of the log is published, and that each published id stands for one person of the log."""
     statement = draft.statement
-    ids = draft.frame.select("user").distinct()
+    ids = kept(draft.frame.select("user").distinct())
     if statement.new_ids:
         ours = log.users.select(F.lower("user").alias("lower"))
         known = ids.join(ours, F.lower(ids["user"]) == ours["lower"], "left_semi").count()
@@ -50,7 +51,7 @@ def check_ids(draft: Draft, log: SparkLog) -> None:
         raise broken(statement, "users are published, and it is not said whom their ids stand for")
     if statement.ids != "person" and statement.unit != "query" and (statement.model != "none" or statement.parameters):
         raise broken(statement, "a person may have several ids, and a bound for people is promised")
-    truth = draft.truth.select("id", "user").distinct()
+    truth = kept(draft.truth.select("id", "user").distinct())
     pairs, distinct_ids, users = truth.select(F.count("*"), F.countDistinct("id"), F.countDistinct("user")).first() or (
         0,
         0,

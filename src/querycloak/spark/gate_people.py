@@ -8,6 +8,8 @@ two of these spaces. Spark cuts the queries into texts of as many words, and joi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -36,21 +38,27 @@ JOINED: Final = "\x1f"
 class Asked:
     """The rows of a log that count, and the words of its queries."""
 
-    rows: DataFrame
-    """`user`, `query` and the further columns of the log, without ids that are taken for machines"""
+    log: SparkLog
+    most: int | None = None
+    """Ids with more rows are taken for machines, and count as nobody; None = no id is."""
 
     @classmethod
     def of(cls, log: SparkLog, statement: PrivacyStatement) -> Asked:
-        """Leave out what the settings take for machines: they count as nobody.
+        """Leave out what the settings take for machines.
 
         A stream cannot know at an id's first records that many will follow; there all of them may have counted.
         """
         most: Any = statement.settings.get("max_rows_per_user")
-        if most is None or "candidates" in statement.parameters:
-            return cls(log.frame)
-        per_user = log.frame.groupBy("user").agg(F.count("*").alias("rows of the id"))
-        few = per_user.where(F.col("rows of the id") <= int(most)).select("user")
-        return cls(log.frame.join(few, "user"))
+        return cls(log, None if most is None or "candidates" in statement.parameters else int(most))
+
+    @cached_property
+    def rows(self) -> DataFrame:
+        """`user`, `query` and the further columns of the log, without ids that are taken for machines."""
+        if self.most is None:
+            return self.log.frame
+        per_user = self.log.frame.groupBy("user").agg(F.count("*").alias("rows of the id"))
+        many = kept(per_user.where(F.col("rows of the id") > self.most).select("user"))  # hardly ever any
+        return self.log.frame.join(sent_if_short(many), "user", "left_anti")
 
     def exactly(self, texts: DataFrame) -> DataFrame:
         """Return `text` and `people`: how many people asked each, by its letters; texts: distinct `text`."""
@@ -62,17 +70,27 @@ class Asked:
 
         texts: distinct `text`, in the form in which texts are compared.
         """
-        queries = self.rows.select("query").distinct()
         if not parts:
+            queries = self.rows.select("query").distinct()
             return queries.withColumn("text", compared_form(F.col("query"))).join(texts.select("text"), "text")
-        wanted = texts.select("text", _words(F.col("text")).alias("words"))
-        wanted = wanted.withColumn("n", F.size("words")).select("text", "n", F.array_join("words", " ").alias("joined"))
-        wanted = kept(wanted)
-        lengths = sorted(row.n for row in wanted.select("n").distinct().collect())
-        words = queries.select("query", _words(compared_form(F.col("query"))).alias("words"))
-        cut = F.array_distinct(F.flatten(F.array(*(_cut(F.col("words"), n) for n in lengths or [1]))))
-        pieces = words.select("query", F.explode(cut).alias("joined"))
-        return pieces.join(sent_if_short(wanted), "joined").select("query", "text").distinct()
+        wanted = texts.select("text", _words(F.col("text")).alias("of_text"))
+        begin = F.array_join(F.slice("of_text", 1, 2), " ")
+        whole = F.array_join("of_text", " ")
+        wanted = kept(wanted.select("text", F.size("of_text").alias("n"), begin.alias("begin"), whole.alias("whole")))
+        begins = kept(wanted.select("begin", "n").distinct())
+        lengths = sorted({min(row.n, 2) for row in begins.select("n").distinct().collect()}) or [1]
+        at = self.words.select("query", "words", F.posexplode("words").alias("at", "word"))
+        begin = F.explode(F.array(*(_from("words", F.col("at"), F.lit(n)) for n in lengths)))
+        # Few places begin as a text does; there, as many words as a text has are cut, and compared whole.
+        pieces = at.select("query", "words", "at", begin.alias("begin")).join(sent_if_short(begins), "begin")
+        cut = pieces.select("query", _from("words", F.col("at"), F.col("n")).alias("whole"))
+        return cut.join(sent_if_short(wanted.select("text", "whole")), "whole").select("query", "text").distinct()
+
+    @cached_property
+    def words(self) -> DataFrame:
+        """The `words` of each distinct `query`."""
+        queries = self.rows.select("query").distinct()
+        return kept(queries.select("query", _words(compared_form(F.col("query"))).alias("words")))
 
     def people_of(self, texts: DataFrame, *, parts: bool) -> DataFrame:
         """Return `text` and `people` who ask each compared text in any spelling, or with `parts` hold it in a query."""
@@ -120,12 +138,9 @@ def _words(form: Column) -> Column:
     return F.split(on_texts(part, T.StringType(), form), " ")
 
 
-def _cut(words: Column, n: int) -> Column:
-    """Return all texts of n words one after the other, with spaces between them; none is before the first."""
-    starts = F.when(F.size(words) >= n, F.sequence(F.lit(1), F.size(words) - (n - 1)))
-    pieces = F.transform(starts, lambda at: F.array_join(F.slice(words, at, F.lit(n)), " "))
-    plain = F.transform(pieces, lambda piece: F.ltrim(piece, F.lit(JOINED)))
-    return F.coalesce(plain, F.array().cast("array<string>"))
+def _from(words: str, at: Column, n: Column) -> Column:
+    """Return n words from a place on, counted from 0, as one text; no space is before the first."""
+    return F.ltrim(F.array_join(F.slice(F.col(words), at + 1, n), " "), F.lit(JOINED))
 
 
 def _senses_in(knowledge: Knowledge) -> Any:
@@ -141,7 +156,8 @@ def _count_labels(of_label: list[list[int]], knowledge: Knowledge) -> Any:
     """Return what counts, over rows that each hold the concepts of one user, the rows that mean each label."""
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        size = knowledge.taxonomy.size
+        sense = np.array([concept for senses in of_label for concept in senses])
+        end = sense + knowledge.taxonomy.size[sense]
         total = np.zeros(len(of_label), dtype=np.int64)
         for batch in batches:
             lists = batch.column(0)
@@ -150,11 +166,10 @@ def _count_labels(of_label: list[list[int]], knowledge: Knowledge) -> Any:
             concept = lists.flatten().to_numpy(zero_copy_only=False)
             order = np.argsort(concept, kind="stable")
             user, concept = user[order], concept[order]
+            bounds = zip(np.searchsorted(concept, sense).tolist(), np.searchsorted(concept, end).tolist(), strict=True)
             for i, senses in enumerate(of_label):
-                first = np.searchsorted(concept, senses)
-                last = np.searchsorted(concept, [c + int(size[c]) for c in senses])
-                inside = [user[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
-                total[i] += len(np.unique(np.concatenate(inside)))
+                inside = [user[a:b] for a, b in islice(bounds, len(senses)) if b > a]
+                total[i] += len(np.unique(np.concatenate(inside))) if inside else 0
         labels = np.flatnonzero(total)
         yield pa.record_batch([pa.array(labels.astype(np.int32)), pa.array(total[labels])], names=["label", "people"])
 

@@ -16,7 +16,7 @@ from pyspark.sql import types as T  # noqa: N812
 
 from querycloak.releases.checks import broken
 from querycloak.spark.concepts import with_concepts
-from querycloak.spark.gate_people import Asked, compared_form
+from querycloak.spark.gate_people import compared_form
 from querycloak.spark.kept import kept
 from querycloak.spark.text_functions import on_texts, series_of
 
@@ -24,22 +24,21 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from querycloak.releases.statement import PrivacyStatement
+    from querycloak.spark.gate_people import Asked
     from querycloak.spark.knowledge import Knowledge
-    from querycloak.spark.spark_log import SparkLog
     from querycloak.spark.spark_release import Draft
 
 __all__ = ["check_identifiers", "check_texts", "published_readings"]
 
 
-def check_texts(draft: Draft, log: SparkLog, knowledge: Knowledge, readings: DataFrame) -> None:
+def check_texts(draft: Draft, knowledge: Knowledge, readings: DataFrame, asked: Asked) -> None:
     """Check that each published text is shared by at least the stated number of people, or is public knowledge.
 
-    `readings`: what `published_readings` returns.
+    `readings`: what `published_readings` returns; `asked`: the rows of the log that count.
     """
     statement, least = draft.statement, draft.statement.text_users
     if least <= 1:
         return
-    asked = Asked.of(log, statement)
     few = f"published texts were asked by fewer than {least} people"
     if draft.readings is not None:  # the method says what is behind a text: at least it is no rare query itself
         shown = asked.exactly(readings.select("text").distinct()).where(F.col("people") < least).count()
@@ -54,7 +53,7 @@ def check_texts(draft: Draft, log: SparkLog, knowledge: Knowledge, readings: Dat
     enough = asked.people_of(as_compared, parts=statement.parts).where(F.col("people") >= least).select("text")
     rare = rare.join(enough, "text", "left_anti")
     if statement.parts:
-        concepts = _concepts(draft, log, knowledge)
+        concepts = _concepts(draft, asked, knowledge)
         meant = asked.meaning(rare, concepts, knowledge)
         rare = _without(rare, [text for text, people in meant.items() if people >= least])
     if draft.public is not None:
@@ -65,7 +64,7 @@ def check_texts(draft: Draft, log: SparkLog, knowledge: Knowledge, readings: Dat
         raise broken(statement, f"{secret:,} {few}")
 
 
-def check_identifiers(draft: Draft, log: SparkLog, knowledge: Knowledge, readings: DataFrame) -> None:
+def check_identifiers(draft: Draft, knowledge: Knowledge, readings: DataFrame, asked: Asked) -> None:
     """Check that no published text holds an identifier, or a name that too few people asked for, where so promised.
 
     Labels in brackets are public knowledge.
@@ -84,7 +83,7 @@ def check_identifiers(draft: Draft, log: SparkLog, knowledge: Knowledge, reading
     if left:
         raise broken(statement, f"{left:,} published texts hold a personal identifier")
     if famous is not None:
-        _check_names(told_texts.where(F.size("names") > 0), int(famous), statement, Asked.of(log, statement))
+        _check_names(told_texts.where(F.size("names") > 0), int(famous), statement, asked)
 
 
 def published_readings(draft: Draft) -> DataFrame:
@@ -119,10 +118,10 @@ def _check_names(named: DataFrame, famous: int, statement: PrivacyStatement, ask
         raise broken(statement, f"{left:,} published texts hold a name that fewer than {famous} people asked")
 
 
-def _concepts(draft: Draft, log: SparkLog, knowledge: Knowledge) -> DataFrame:
+def _concepts(draft: Draft, asked: Asked, knowledge: Knowledge) -> DataFrame:
     """Return what the queries of the log mean: as the method was given it, or mapped again."""
     found: Any = draft.also.get("concepts")
-    return with_concepts(log.frame.select("query").distinct(), knowledge) if found is None else found
+    return with_concepts(asked.log.frame.select("query").distinct(), knowledge) if found is None else found
 
 
 def _without(texts: DataFrame, some: list[str]) -> DataFrame:

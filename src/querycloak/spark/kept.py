@@ -16,10 +16,12 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 
-__all__ = ["kept", "sent_if_short"]
+__all__ = ["SHORT_NUMBERS", "kept", "sent_if_short"]
 
 SHORT: Final = 200_000
 """rows of a table that is sent to all executors: some ten megabytes of texts"""
+SHORT_NUMBERS: Final = 2_000_000
+"""the same of a table of one number each"""
 
 
 def kept(frame: DataFrame) -> DataFrame:
@@ -31,9 +33,9 @@ def kept(frame: DataFrame) -> DataFrame:
     return DataFrame(made, session)
 
 
-def sent_if_short(frame: DataFrame) -> DataFrame:
+def sent_if_short(frame: DataFrame, rows: int = SHORT) -> DataFrame:
     """Return a kept table so that a join sends it to all executors where it is short: the other table stays in place.
 
     Spark does not know how long a kept table is, and would move both.
     """
-    return F.broadcast(frame) if frame.limit(SHORT + 1).count() <= SHORT else frame
+    return F.broadcast(frame) if frame.limit(rows + 1).count() <= rows else frame

@@ -17,7 +17,7 @@ from pyspark.sql.window import Window
 
 from querycloak.logs.durations import MONDAY, WEEK
 from querycloak.releases.columns import CLICKS, GRAINS, TIME, exposed_columns
-from querycloak.spark.kept import kept
+from querycloak.spark.kept import SHORT_NUMBERS, kept, sent_if_short
 from querycloak.spark.people import machines_of
 from querycloak.spark.text_functions import on_texts, series_of
 
@@ -56,7 +56,7 @@ class KeptColumns:
             return cls(log, grain, 0, texts, None)
         searched = texts.where(~(F.startswith("text", F.lit("[")) & F.endswith("text", F.lit("]"))))
         values = ["text", "url", *(["rank"] if log.has("rank") else [])]
-        rows = log.frame.where(F.col("url").isNotNull()).join(searched.select("query", "text"), "query")
+        rows = _often_clicked(log, rule.people).join(searched.select("query", "text"), "query")
         if rule.most_rows is not None:
             rows = rows.join(machines_of(log, rule.most_rows), "user", "left_anti")
         pairs = rows.select("user", *values).distinct()
@@ -121,6 +121,16 @@ class KeptColumns:
         rank = [F.when(F.col("rank_kept"), F.col("rank")).alias("rank")] if self.log.has("rank") else []
         time = [rounded(F.col("time"), self.time_grain).alias("time")] if self.time_grain else []
         return exact.select("user", *of_text, *time, url, *rank)
+
+
+def _often_clicked(log: SparkLog, least: int) -> DataFrame:
+    """Return the clicks whose URL has rows enough for so many people: most URLs of a log have one or two."""
+    clicked = log.frame.where(F.col("url").isNotNull())
+    if least <= 1:
+        return clicked
+    clicked = clicked.withColumn("hash", F.xxhash64("url"))  # two URLs of one hash are both looked at
+    often = clicked.groupBy("hash").agg(F.count("*").alias("rows")).where(F.col("rows") >= least).select("hash")
+    return clicked.join(sent_if_short(kept(often), SHORT_NUMBERS), "hash", "left_semi").drop("hash")
 
 
 def rounded(time: Column, grain: str) -> Column:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from querycloak.spark.spark_log import SparkLog
     from querycloak.spark.spark_release import Draft
 
-__all__ = ["METHODS", "SparkMethod", "method_on_spark"]
+__all__ = ["METHODS", "SparkMethod", "method_on_spark", "roles_read"]
 
 
 class SparkMethod(Protocol):
@@ -56,3 +56,10 @@ def method_on_spark(name: str) -> SparkMethod:
         raise UnknownNameError.of("method on Spark", name, METHODS)
     module = import_module(f"querycloak.spark.{METHODS[name]}")
     return cast("SparkMethod", getattr(module, name.replace("-", "_")))
+
+
+def roles_read(name: str, settings: Any) -> frozenset[str] | None:
+    """Return the roles of columns that a method reads; None = all. What nobody reads need not be kept."""
+    if name != "frequent-queries" or settings.output_form == "log":
+        return None
+    return frozenset({"user", "query", "url"} if settings.clicks else {"user", "query"})

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 
+from querycloak.spark.kept import kept, sent_if_short
 from querycloak.spark.text_functions import compared_text
 
 if TYPE_CHECKING:
@@ -31,15 +32,16 @@ def asked(log: SparkLog, most_rows: int | None) -> DataFrame:
     if most_rows is None:
         marked = rows.distinct().withColumn("counted", F.lit(True))
         return marked.withColumn("form", compared_text(F.col("query")))
-    machines = machines_of(log, most_rows).withColumn("few", F.lit(False))
-    marked = rows.distinct().join(machines, "user", "left")
+    machines = machines_of(log, most_rows)
+    marked = rows.distinct().join(machines.withColumn("few", F.lit(False)), "user", "left")
     marked = marked.select("query", "user", F.col("few").isNull().alias("counted"))
     return marked.withColumn("form", compared_text(F.col("query")))
 
 
 def machines_of(log: SparkLog, most_rows: int) -> DataFrame:
     """Return the ids with more than `most_rows` rows: `user`."""
-    return log.frame.groupBy("user").agg(F.count("*").alias("rows")).where(F.col("rows") > most_rows).select("user")
+    per_user = log.frame.groupBy("user").agg(F.count("*").alias("rows"))
+    return sent_if_short(kept(per_user.where(F.col("rows") > most_rows).select("user")))  # hardly ever many
 
 
 def people_of(things: DataFrame, pairs: DataFrame) -> DataFrame:

@@ -23,7 +23,7 @@ from querycloak.spark.spark_log import SparkLog
 from querycloak.spark.text_lines import PROBLEM, SEVERAL_LINES, STATUS_WORDS, fields_of_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -63,16 +63,24 @@ class SparkInput:
 
 
 def read_log_with_spark(
-    session: SparkSession, paths: Sequence[str], options: ReadOptions, *, progress: Progress = QUIET
+    session: SparkSession,
+    paths: Sequence[str],
+    options: ReadOptions,
+    *,
+    progress: Progress = QUIET,
+    only: Collection[str] | None = None,
 ) -> SparkInput:
-    """Read files as one log, say what they were taken for, and refuse what is no log; two passes over the rows."""
+    """Read files as one log, say what they were taken for, and refuse what is no log; two passes over the rows.
+
+    `only` = the roles that are read; None = all.
+    """
     progress.start("looking at the files")
     files = look_at(session, paths, options)
     progress.start("counting rows and users")
     left_out = list(files.left_out)
     while True:
         try:
-            found = _read(session, files, options)
+            found = _read(session, files, options, only)
             break
         except Exception as error:
             file = unreadable_file(error)
@@ -92,12 +100,13 @@ def read_log_with_spark(
     return found
 
 
-def _read(session: SparkSession, files: InputFiles, options: ReadOptions) -> SparkInput:
+def _read(session: SparkSession, files: InputFiles, options: ReadOptions, only: Collection[str] | None) -> SparkInput:
     paths = [file.path for file in files.files]
     columns = dict(options.columns) or None
     problems: dict[str, int] = {}
     if files.layout is None:
-        log = SparkLog.of(session.read.parquet(*paths), columns, source=files.shown, on_error=options.on_error)
+        parquet = session.read.parquet(*paths)
+        log = SparkLog.of(parquet, columns, source=files.shown, on_error=options.on_error, only=only)
         form = LogForm("parquet", (), time_format="datetime")
         by_role = {name: role for role, name in log.names.items()}
         names = session.read.parquet(paths[0]).columns
@@ -109,7 +118,8 @@ def _read(session: SparkSession, files: InputFiles, options: ReadOptions) -> Spa
         fields = fields_of_lines(lines, files.layout, options.category_separator)
         problems = _problems(fields, files, options)
         good = fields.where(f"`{PROBLEM}` = 0").drop(PROBLEM)
-        log = SparkLog.of(good, {name: name for name in good.columns}, source=files.shown, on_error=options.on_error)
+        named = {name: name for name in good.columns}
+        log = SparkLog.of(good, named, source=files.shown, on_error=options.on_error, only=only)
         log = replace(log, names={str(c.role): c.name for c in form.columns})
     rows, users, most = _people(log)
     dropped = {**problems, **{reason: n for reason, n in log.dropped.items() if n}}

@@ -31,6 +31,8 @@ DEFAULTS: Final = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
     "spark.log.level": "ERROR",
     "spark.app.name": "querycloak",
 }

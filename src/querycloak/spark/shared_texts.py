@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 
 from querycloak.spark.concepts import with_concepts
-from querycloak.spark.kept import kept, sent_if_short
+from querycloak.spark.kept import SHORT_NUMBERS, kept, sent_if_short
 from querycloak.spark.people import asked, people_of, people_of_concepts
 from querycloak.spark.text_functions import holds_identifier, names_in, on_texts, runs_in
 from querycloak.texts._shared_labels import LEAST_DEPTH, labels_of_concepts
@@ -135,19 +135,29 @@ def _publishable(
     if not lengths:
         return clean.drop("names")
     words = queries.select("form").distinct().select("form", F.split("form", " ").alias("words"))
-    parts = F.array_distinct(F.concat(*(_runs_of(F.col("words"), n) for n in lengths)))
-    things = sent_if_short(names).withColumnRenamed("name", "thing")
-    held = words.select("form", F.explode(parts).alias("thing")).join(things, "thing")
+    held = _holding(words, names, lengths)
     famous = people_of(held, pairs).where(F.col("people") >= rule.famous).select(F.col("thing").alias("name"))
     rare = named.join(famous, "name", "left_anti").select("text").distinct()
     return clean.drop("names").join(rare, "text", "left_anti")
 
 
-def _runs_of(words: Column, n: int) -> Column:
-    """Return all runs of n words of an array of words, as texts."""
-    starts = F.when(F.size(words) >= n, F.sequence(F.lit(1), F.size(words) - n + 1))
-    runs = F.transform(starts, lambda at: F.array_join(F.slice(words, at, F.lit(n)), " "))
-    return F.coalesce(runs, F.array().cast("array<string>"))
+def _holding(words: DataFrame, names: DataFrame, lengths: list[int]) -> DataFrame:
+    """Return `form` and `thing`: which texts (`form`, `words`) hold which names, which have so many words.
+
+    Names are found by the two words they begin with, and compared whole then.
+    """
+    size = F.size(F.split("name", " ")).alias("n")
+    begins = kept(names.select(F.substring_index("name", " ", 2).alias("begin"), size).distinct())
+    at = words.select("form", "words", F.posexplode("words").alias("at", "word"))
+    begin = F.explode(F.array(*(_joined("words", F.col("at"), F.lit(n)) for n in sorted({min(n, 2) for n in lengths}))))
+    pieces = at.select("form", "words", "at", begin.alias("begin")).join(sent_if_short(begins), "begin")
+    cut = pieces.select("form", _joined("words", F.col("at"), F.col("n")).alias("name"))
+    return cut.join(sent_if_short(names), "name").select("form", F.col("name").alias("thing"))
+
+
+def _joined(words: str, at: Column, n: Column) -> Column:
+    """Return n words from a place on, which is counted from 0."""
+    return F.array_join(F.slice(F.col(words), at + 1, n), " ")
 
 
 def _best_runs(whole: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Knowledge) -> DataFrame:
@@ -157,9 +167,10 @@ def _best_runs(whole: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Kn
     )
     forms = kept(forms.withColumn("runs", runs_in(F.col("form"))))
     runs = forms.select("form", "people", "open", F.explode("runs.run").alias("run"))
-    some = runs.groupBy("run").agg(F.sum("people").alias("most"), F.bool_or("open").alias("wanted"))
-    some = some.where((F.col("most") >= rule.people) & F.col("wanted")).select("run")
-    things = runs.join(some, "run").select("form", F.col("run").alias("thing"))
+    runs = runs.withColumn("hash", F.xxhash64("run"))  # two runs of one hash are both counted, which does no harm
+    some = runs.groupBy("hash").agg(F.sum("people").alias("most"), F.bool_or("open").alias("wanted"))
+    some = kept(some.where((F.col("most") >= rule.people) & F.col("wanted")).select("hash"))
+    things = runs.join(sent_if_short(some, SHORT_NUMBERS), "hash").select("form", F.col("run").alias("thing"))
     shared = (
         people_of(things, pairs).where(F.col("people") >= rule.people).select(F.col("thing").alias("text"), "people")
     )

@@ -26,9 +26,10 @@ from pyspark.sql import types as T  # noqa: N812
 from querycloak.errors import InputError
 from querycloak.logs.columns import assign
 from querycloak.logs.user_ids import normal_user
+from querycloak.spark.kept import kept
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pyspark.sql import Column
 
@@ -40,6 +41,10 @@ TEXTS: Final = (T.StringType, T.VarcharType, T.CharType)
 WHOLE: Final = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 FURTHER: Final = "further "
 """What a column without a role is called begins with this; its own name may be any text."""
+PLAIN_USER: Final = r"\A[!-~]+\z"
+"""ids of ASCII without spaces: they are in their normal form"""
+PLAIN_TIME: Final = r"\A[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d\z"
+"""times that Spark reads as one machine does: a day that is none, such as 31 June, is missing"""
 NO_USER: Final = "rows without a user"
 NO_QUERY: Final = "rows without a query"
 
@@ -71,18 +76,31 @@ class SparkLog:
         *,
         source: str = SOURCE,
         on_error: str = "stop",
+        only: Collection[str] | None = None,
     ) -> SparkLog:
         """Take a DataFrame as a log; `columns` is role → name, roles that are not in it are known by common names.
+
+        `only` = the roles that are read, for a method that needs few of them.
 
         One job counts rows without a user or a query: with `on_error="stop"` they are refused, with "skip" left out
         and counted. Everything else that can be refused is refused before any job.
         """
-        found, roles, further = rows_by_role(frame, columns, source)
-        no_user = F.col("user").isNull() | (F.col("user") == "")
-        no_query = ~no_user & (F.col("query").isNull() | (F.trim("query") == "") | F.col("query").contains("\0"))
-        rows = found.select(list(roles)).persist(StorageLevel.MEMORY_AND_DISK)  # ids and times are read by Python, once
-        counted = rows.select(F.count("*"), F.count_if(no_user), F.count_if(no_query)).first()
-        total, users, queries = counted or (0, 0, 0)
+        found, roles, further = rows_by_role(frame, columns, source, odd=())
+        kept_roles = [role for role in roles if only is None or role in only]
+        raw = frame.select([_raw(frame, roles[role]).alias(role) for role in kept_roles])
+        raw = raw.persist(StorageLevel.MEMORY_AND_DISK)  # the input is read once
+        odd = _odd(raw)
+        texts = [F.col(role).cast("string").alias(role) for role in ("user", "query")]
+        seen = raw.select(*texts, *(condition.alias(f"odd {role}") for role, condition in odd.items()))
+        found_odd = [F.count_if(f"odd {role}") for role in odd]
+        total, users, queries, *many = seen.select(F.count("*"), *_missing(), *found_odd).first() or (0, 0, 0)
+        unusual = tuple(role for role, n in zip(odd, many, strict=False) if n)
+        rows = rows_by_role(raw, {role: role for role in kept_roles}, source, odd=unusual)[0]
+        if unusual:  # these are read by Python, once
+            found = rows_by_role(frame, columns, source, odd=unusual)[0]
+            rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
+            total, users, queries = rows.select(F.count("*"), *_missing()).first() or (0, 0, 0)
+            raw.unpersist()
         bad = users + queries
         if bad == total:
             there = f"none of its {total:,} rows has both a user and a query" if total else "there are no rows"
@@ -90,7 +108,7 @@ class SparkLog:
         if bad and on_error != "skip":
             what = f"{users:,} rows have no user, {queries:,} have a user and no query"
             raise InputError.at(source, f'{what}; leave them out with on_error="skip" (--on-error skip)')
-        good, every = (table.where(~(no_user | no_query)) if bad else table for table in (rows, found))
+        good, every = (table.where(~(_no_user() | _no_query())) if bad else table for table in (rows, found))
         return cls(good, roles, {NO_USER: users, NO_QUERY: queries}, every, further)
 
     def with_further(self, names: Sequence[str]) -> SparkLog:
@@ -142,41 +160,74 @@ class SparkLog:
     @cached_property
     def users(self) -> DataFrame:
         """The distinct users: `user`."""
-        return self.frame.select("user").distinct()
+        return kept(self.frame.select("user").distinct())
 
 
 def rows_by_role(
-    frame: DataFrame, columns: Mapping[str, str] | None, source: str = SOURCE
+    frame: DataFrame,
+    columns: Mapping[str, str] | None,
+    source: str = SOURCE,
+    *,
+    odd: Collection[str] = ("user", "time"),
 ) -> tuple[DataFrame, dict[str, str], dict[str, str]]:
     """Return the columns of a log by their roles, as `SparkLog.frame` has them; no job runs.
 
     Next to them role → name, and name → what it is called in the table for the columns without a role. Rows without a
-    user or a query are still among them.
+    user or a query are still among them. Users and times are read by Python, as on one machine, unless they are known
+    not to be `odd`: then they are what Spark makes of them.
     """
     assigned = assign(frame.columns, dict(columns) if columns else None, source, surely_names=True)
     roles = {str(column.role): column.name for column in assigned if column.role is not None}
-    chosen = [_column(role, frame, name, source).alias(role) for role, name in roles.items()]
+    chosen = [_column(role, frame, name, source, odd=role in odd).alias(role) for role, name in roles.items()]
     others = [column.name for column in assigned if column.role is None]
     further = {name: f"{FURTHER}{i}" for i, name in enumerate(others)}
     return frame.select(*chosen, *(_named(name).alias(called) for name, called in further.items())), roles, further
 
 
-def _column(role: str, frame: DataFrame, name: str, source: str) -> Column:
+def _column(role: str, frame: DataFrame, name: str, source: str, *, odd: bool) -> Column:
     """Return the column of a role in the type that all methods read."""
     kind = frame.schema[name].dataType
     value = _named(name)
     plain = isinstance(kind, (*TEXTS, *WHOLE)) or (isinstance(kind, T.DecimalType) and kind.scale == 0)
     if role == "time":
-        return _seconds(value, kind, source)
+        return _seconds(value, kind, source, odd=odd)
     if role == "rank":
         return value.cast("int") if plain else _refuse(role, kind, source)
     if not plain:
         return _refuse(role, kind, source)
     text = value.cast("string")
     if role == "user":
-        user: Column = F.arrow_udf(_normal_users, T.StringType())(text)  # type: ignore[attr-defined]
+        user: Column = F.arrow_udf(_normal_users, T.StringType())(text) if odd else text  # type: ignore[attr-defined]
         return user
     return text if role == "query" else F.when(text != "", text)
+
+
+def _raw(frame: DataFrame, name: str) -> Column:
+    """Return a column as it is in the input; of a text, which may have a length, as text of any."""
+    return _named(name).cast("string") if isinstance(frame.schema[name].dataType, TEXTS) else _named(name)
+
+
+def _odd(raw: DataFrame) -> dict[str, Column]:
+    """Return, for users and times, the condition under which a value needs the eyes of one machine."""
+    found = {}
+    for role, plain in (("user", PLAIN_USER), ("time", PLAIN_TIME)):
+        if role in raw.columns and isinstance(raw.schema[role].dataType, T.StringType):
+            found[role] = (F.col(role) != "") & ~F.col(role).rlike(plain)
+    return found
+
+
+def _no_user() -> Column:
+    return F.col("user").isNull() | (F.col("user") == "")
+
+
+def _no_query() -> Column:
+    """Tell of a row with a user whether it has no query."""
+    query = F.col("query")
+    return ~_no_user() & (query.isNull() | (F.trim("query") == "") | query.contains("\0"))
+
+
+def _missing() -> tuple[Column, Column]:
+    return F.count_if(_no_user()), F.count_if(_no_query())
 
 
 def _named(name: str) -> Column:
@@ -190,7 +241,7 @@ def _refuse(role: str, kind: T.DataType, source: str) -> Column:
     raise InputError.at(source, f"the column for the {role} holds {kind.simpleString()} values; expected {expected}")
 
 
-def _seconds(value: Column, kind: T.DataType, source: str) -> Column:
+def _seconds(value: Column, kind: T.DataType, source: str, *, odd: bool) -> Column:
     """Return seconds since 1970 UTC; a text that is no time is missing. No time depends on the session's time zone."""
     if isinstance(kind, T.TimestampType):
         return F.unix_seconds(value)
@@ -200,6 +251,8 @@ def _seconds(value: Column, kind: T.DataType, source: str) -> Column:
         return value.cast("bigint")
     if not isinstance(kind, TEXTS):
         return _refuse("time", kind, source)
+    if not odd:
+        return _seconds_of(value.try_cast("timestamp_ntz"))
     # Made here and not when this file is imported: executors import it, and have no session.
     seconds: Column = F.arrow_udf(_times, T.LongType())(value)  # type: ignore[attr-defined] # stubs lag behind
     return seconds

@@ -45,7 +45,7 @@ def sweep(log: SparkLog, settings: Sweep, random: Randomness, knowledge: Knowled
     columns = KeptColumns.of(log, settings, settings.rule, texts)
     rows = kept(columns.rows)
     counts = _counts(log, texts)
-    names = rows.select("user").distinct()
+    names = kept(rows.select("user").distinct())
     ids = NewIds.of(names, random, avoid=log.users, digits=all_digits(log.users))
     readings = None
     if settings.hash_tokens:
