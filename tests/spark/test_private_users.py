@@ -89,6 +89,7 @@ def test_the_gate_refuses_private_drafts_that_show_the_log(spark):
         "time": replace(good, frame=frame.withColumn("time", F.lit(5).cast("bigint"))),
         "rank": replace(good, frame=frame.withColumn("rank", F.lit(5))),
         "url": replace(good, frame=frame.withColumn("url", F.lit("a.example"))),
+        "concept_id": replace(good, frame=frame.withColumn("concept_id", F.lit("a value of the log"))),
         "secret": replace(good, frame=frame.withColumn("secret", F.lit("x"))),
         "kind": replace(good, frame=frame.withColumn("kind", F.lit("cem's query"))),
         "no whole numbers": replace(good, frame=frame.withColumn("count", F.col("count") + F.lit(0.5))),

@@ -121,23 +121,28 @@ def anonymize(
     from querycloak.cli.early_checks import check_knowledge, check_method, columns_to_keep, refuse_missing_columns
     from querycloak.cli.people_checks import check_people_count, check_truth
     from querycloak.cli.progress import ShownProgress
-    from querycloak.cli.spark_checks import check_installed, check_method_on_spark, parse_conf
+    from querycloak.cli.spark_checks import check_apart, check_installed, check_method_on_spark, parse_conf
     from querycloak.releases.signing import read_signing_key
+    from querycloak.spark.refusals import refuse_on_spark
 
     entry, settings = find_method(method), given_settings(context)
     check_installed(master)
     check_method_on_spark(entry.name)
     conf, checked = parse_conf(spark_conf or ()), check_method(entry, settings)
+    refuse_on_spark(entry.name, checked)
     if truth is not None:
         check_truth(entry, checked)
+        check_apart(output, truth)
     key = None if sign is None else read_signing_key(sign)
     check_knowledge(taxonomy)
 
+    from querycloak.spark.file_system import is_local, local_path
     from querycloak.spark.files import SparkJob, anonymize_files
     from querycloak.spark.session import running_session
     from querycloak.spark.truth_folder import check_truth_output
     from querycloak.spark.writer import check_folder_output
 
+    output = local_path(output) if is_local(output) else output
     check_folder_output(output, overwrite=overwrite)
     if truth is not None:
         check_truth_output(truth)

@@ -13,7 +13,7 @@ from querycloak.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["check_installed", "check_method_on_spark", "parse_conf"]
+__all__ = ["check_apart", "check_installed", "check_method_on_spark", "parse_conf"]
 
 INSTALL: Final = "pip install 'querycloak[spark]'"
 
@@ -41,6 +41,13 @@ def check_method_on_spark(name: str) -> None:
             f"{name} does not run on Spark. These do: {', '.join(sorted(METHODS))}. For {name}, take one machine with "
             "enough memory (`querycloak anonymize`), or a part of the users."
         )
+
+
+def check_apart(output: str, truth: Path) -> None:
+    """Refuse a truth in the folder of the release, or the other way round: whoever gets one would get both."""
+    release, ours = Path(output).absolute(), truth.absolute()
+    if release == ours or release in ours.parents or ours in release.parents:
+        raise UserError(f"{truth}: the truth is to be kept, and {output} to be shared; choose two folders apart.")
 
 
 def parse_conf(given: Sequence[str]) -> dict[str, str]:

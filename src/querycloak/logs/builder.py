@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from querycloak.logs.query_log import Codes, Times
     from querycloak.logs.records import RecordBatch, RecordReader
 
-__all__ = ["LogBuilder"]
+__all__ = ["BAD_RANK", "BAD_TIME", "LogBuilder"]
 
 BAD_TIME: Final = "times that do not parse, taken as missing"
 BAD_RANK: Final = "ranks that are not numbers, taken as missing"

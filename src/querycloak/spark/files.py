@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from querycloak.catalog import method as find_method
+from querycloak.errors import UserError
 from querycloak.progress import QUIET
+from querycloak.spark.file_system import is_local
 from querycloak.spark.knowledge import Knowledge
+from querycloak.spark.methods import roles_read
 from querycloak.spark.reader import DAMAGED, read_log_with_spark
-from querycloak.spark.release_on_spark import make_draft, make_release, roles_of
+from querycloak.spark.refusals import refuse_found_columns
+from querycloak.spark.release_on_spark import make_draft, make_release
 from querycloak.spark.truth_folder import write_truth_folder
 from querycloak.spark.writer import write_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from querycloak.progress import Progress
     from querycloak.releases.signing import SigningKey
     from querycloak.releases.statement import PrivacyStatement
+    from querycloak.spark.inputs import InputFiles
     from querycloak.spark.reader import SparkInput
 
 __all__ = ["SparkJob", "anonymize_files"]
@@ -55,10 +63,18 @@ def anonymize_files(
     """Read, anonymize, check and write; return the statement. `check` may refuse what was read."""
     from pyspark import StorageLevel
 
-    from querycloak.errors import UserError
-
-    only = roles_of(job.method, job.settings)
-    found = read_log_with_spark(session, job.logs, job.options, progress=progress, only=only)
+    entry = find_method(job.method)
+    settings = entry.settings.from_json({**entry.given, **job.settings})
+    found = read_log_with_spark(
+        session,
+        job.logs,
+        job.options,
+        progress=progress,
+        only=roles_read(entry.name, settings),
+        further=entry.name == "policy",
+        check_form=partial(refuse_found_columns, settings),
+    )
+    _refuse_own_input(job.output, found.files)
     check(found)
     knowledge = Knowledge.of(session, job.taxonomy, job.mapping)
     progress.start(f"{job.method}: running")
@@ -75,16 +91,29 @@ def anonymize_files(
     progress.start("writing the release")
     if job.truth is not None and release.truth is not None:
         write_truth_folder(release.truth, job.truth)
-    return write_folder(
-        release,
-        job.output,
-        found.form,
-        command=job.command,
-        sign=job.sign,
-        safe_csv=job.safe_csv,
-        overwrite=job.overwrite,
-        before=lambda: found.check_unchanged(session),
-    )
+    try:
+        return write_folder(
+            release,
+            job.output,
+            found.form,
+            command=job.command,
+            sign=job.sign,
+            safe_csv=job.safe_csv,
+            overwrite=job.overwrite,
+            before=lambda: found.check_unchanged(session),
+        )
+    except BaseException:  # a truth of nothing is of no use, and says who was in the log
+        if job.truth is not None:
+            shutil.rmtree(job.truth, ignore_errors=True)
+        raise
+
+
+def _refuse_own_input(output: str, files: InputFiles) -> None:
+    """Refuse to put the release in the place of the log, or of a folder that holds it."""
+    place = str(Path(output).absolute()) if is_local(output) else output.rstrip("/")
+    for file in files.files:
+        if f"{file.shown}/".startswith(f"{place}/"):
+            raise UserError(f"{output}: the log is there; choose another output.")
 
 
 def _warn(statement: PrivacyStatement, progress: Progress) -> None:

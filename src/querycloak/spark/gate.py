@@ -18,7 +18,7 @@ from querycloak.spark.gate_private import check_public
 from querycloak.spark.gate_stream import check_stream
 from querycloak.spark.gate_texts import check_identifiers, check_texts, published_readings
 from querycloak.spark.knowledge import Knowledge
-from querycloak.spark.spark_release import SparkRelease
+from querycloak.spark.spark_release import Seal, SparkRelease
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
     draft = replace(draft, statement=replace(draft.statement, account=account))  # what was spent, whatever is said
     if private:
         checks.check_budget(draft.statement, draft.budget)
-        check_public(draft)
+        check_public(draft, log)
     if draft.kind == "stream":  # who is famous is asked of WordNet, whatever the categories are of, as on one machine
         knowledge = Knowledge.of(draft.frame.sparkSession)
     readings = published_readings(draft)
@@ -52,7 +52,7 @@ def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
     check_texts(draft, knowledge, readings, asked)
     check_identifiers(draft, knowledge, readings, asked)
     check_columns(draft, readings, asked)
-    return SparkRelease(draft.kind, draft.frame, draft.statement, draft.truth)
+    return SparkRelease(draft.kind, draft.frame, draft.statement, draft.truth, Seal.of(draft.frame, draft.statement))
 
 
 def _counted(draft: Draft, also: Mapping[str, int]) -> dict[str, int]:

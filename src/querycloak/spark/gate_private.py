@@ -12,6 +12,7 @@ from querycloak.releases.checks import OF_MECHANISMS, broken
 
 if TYPE_CHECKING:
     from querycloak.releases.statement import PrivacyStatement
+    from querycloak.spark.spark_log import SparkLog
     from querycloak.spark.spark_release import Draft
 
 __all__ = ["check_public"]
@@ -20,7 +21,7 @@ KINDS: Final = ("query", "phrase", "click")
 DAY: Final = 86_400
 
 
-def check_public(draft: Draft) -> None:
+def check_public(draft: Draft, log: SparkLog) -> None:
     """Check that a differentially private release shows nothing of the log but through its noise."""
     statement, frame = draft.statement, draft.frame
     if any(not name.startswith(OF_MECHANISMS) for name in statement.parameters):
@@ -29,7 +30,7 @@ def check_public(draft: Draft) -> None:
         raise broken(statement, "the statement holds exact counts of the log, which are not private")
     if "user" in frame.columns and not statement.new_ids:
         raise broken(statement, "ids of the log are published, which are not private")
-    paid = {"user", "query", "count", *(("category", "concept_id") if draft.kind == "items" else ())}
+    paid = {"user", "query", "count", *(("category",) if draft.kind == "items" else ())}
     paid |= _chosen_columns(draft)
     kept = [name for name in frame.columns if name not in paid]
     if kept:
@@ -38,6 +39,8 @@ def check_public(draft: Draft) -> None:
         raise broken(statement, "counts are no whole numbers; what is left after the point tells of the noise")
     if statement.mapping_learned:
         raise broken(statement, "the mapping was learned from the log; only public knowledge may be used")
+    if log.columns_found:
+        raise broken(statement, "which column is which was found among the records, and one user's may decide it")
 
 
 def _chosen_columns(draft: Draft) -> set[str]:

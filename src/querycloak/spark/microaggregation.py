@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 
-from querycloak.errors import InputError, ParameterError
+from querycloak.errors import InputError
 from querycloak.keyed_randomness import KeyedRandomness
 from querycloak.methods.microaggregation._group_release import group_statement
 from querycloak.methods.microaggregation._group_settings import BLOCK_USERS, MdavSettings
@@ -100,11 +100,6 @@ def word_microaggregation(log: SparkLog, settings: Any, random: Randomness, know
 
 def _release(name: str, log: SparkLog, settings: GroupSettings, random: Randomness, knowledge: Knowledge) -> Draft:
     """Group the users of a log block by block, and say what holds."""
-    if settings.as_in_paper:
-        raise ParameterError(
-            f"{name}: as_in_paper draws from all queries of the log at once, and is for one machine: it reproduces a "
-            "paper. Leave it out on Spark."
-        )
     refuse_too_few(log.users.limit(settings.k).count(), settings.k, "")
     rows = _rows(name, log, settings, knowledge)
     users = kept(_topics(name, rows.frame, knowledge))

@@ -19,13 +19,13 @@ from querycloak.progress import QUIET
 from querycloak.spark.failures import failure, unreadable_file
 from querycloak.spark.file_system import FileSystem, local_path
 from querycloak.spark.inputs import InputFiles, look_at
-from querycloak.spark.spark_log import SparkLog
+from querycloak.spark.spark_log import FURTHER, SparkLog
 from querycloak.spark.text_lines import PROBLEM, SEVERAL_LINES, STATUS_WORDS, fields_of_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
     from querycloak.logs.read_options import ReadOptions
     from querycloak.progress import Progress
@@ -69,18 +69,22 @@ def read_log_with_spark(
     *,
     progress: Progress = QUIET,
     only: Collection[str] | None = None,
+    further: bool = False,
+    check_form: Callable[[LogForm | None], object] = bool,
 ) -> SparkInput:
     """Read files as one log, say what they were taken for, and refuse what is no log; two passes over the rows.
 
-    `only` = the roles that are read; None = all.
+    `only` = the roles that are read; None = all. With `further`, columns without a role are read, too. `check_form` may
+    refuse how the files are written, before any pass.
     """
     progress.start("looking at the files")
     files = look_at(session, paths, options)
+    check_form(None if files.layout is None else files.layout.form)
     progress.start("counting rows and users")
     left_out = list(files.left_out)
     while True:
         try:
-            found = _read(session, files, options, only)
+            found = _read(session, files, options, only, further=further)
             break
         except Exception as error:
             file = unreadable_file(error)
@@ -100,30 +104,39 @@ def read_log_with_spark(
     return found
 
 
-def _read(session: SparkSession, files: InputFiles, options: ReadOptions, only: Collection[str] | None) -> SparkInput:
+def _read(
+    session: SparkSession, files: InputFiles, options: ReadOptions, only: Collection[str] | None, *, further: bool
+) -> SparkInput:
     paths = [file.path for file in files.files]
     columns = dict(options.columns) or None
     problems: dict[str, int] = {}
     if files.layout is None:
-        parquet = session.read.parquet(*paths)
+        parquet = exactly(session).parquet(*paths)
         log = SparkLog.of(parquet, columns, source=files.shown, on_error=options.on_error, only=only)
         form = LogForm("parquet", (), time_format="datetime")
         by_role = {name: role for role, name in log.names.items()}
-        names = session.read.parquet(paths[0]).columns
+        names = exactly(session).parquet(paths[0]).columns
         form = replace(form, columns=tuple(Column(n, by_role[n]) for n in names if n in by_role))  # type: ignore[arg-type]
     else:
         form = files.layout.form
         form = replace(form, columns=tuple(c for c in form.columns if c.role is not None))
-        lines = session.read.option("lineSep", "\r" if form.line_end == "\r" else "\n").text(paths)
-        fields = fields_of_lines(lines, files.layout, options.category_separator)
+        lines = exactly(session).option("lineSep", "\r" if form.line_end == "\r" else "\n").text(paths)
+        fields = fields_of_lines(lines, files.layout, options.category_separator, further=further)
         problems = _problems(fields, files, options)
         good = fields.where(f"`{PROBLEM}` = 0").drop(PROBLEM)
-        named = {name: name for name in good.columns}
+        named = {name: name for name in good.columns if not name.startswith(FURTHER)}
         log = SparkLog.of(good, named, source=files.shown, on_error=options.on_error, only=only)
-        log = replace(log, names={str(c.role): c.name for c in form.columns})
+        own = {name.removeprefix(FURTHER): called for name, called in log.further.items()}
+        by_role = {str(c.role): c.name for c in form.columns}
+        log = replace(log, names=by_role, further=own, columns_found=bool(form.found))
     rows, users, most = _people(log)
     dropped = {**problems, **{reason: n for reason, n in log.dropped.items() if n}}
     return SparkInput(replace(log, dropped=dropped), form, files, rows, users, most)
+
+
+def exactly(session: SparkSession) -> DataFrameReader:
+    """Return what reads files by their names, which may have brackets or stars: they were looked for already."""
+    return session.read.option("__globPaths__", "false")
 
 
 def _problems(fields: DataFrame, files: InputFiles, options: ReadOptions) -> dict[str, int]:
@@ -160,6 +173,9 @@ def _say(found: SparkInput, options: ReadOptions, progress: Progress) -> None:
     for reason, n in found.log.dropped.items():
         if n and reason != DAMAGED:
             progress.note(f"{found.files.shown}: {n:,} {reason}, left out")
+    for reason, n in found.log.missing.items():
+        if n:
+            progress.note(f"{found.files.shown}: {n:,} {reason}")
     for path in found.files.left_out:
         progress.note(f"{path}: cannot be read, left out with all its rows")
     most = found.most_rows
@@ -175,7 +191,10 @@ def _check_columns(found: SparkInput, options: ReadOptions) -> None:
     from querycloak.logs.query_log import QueryLog
 
     rows = found.log.frame.select("user", "query").limit(LOOKED_AT).toArrow()
-    first = QueryLog.of(rows["user"].to_pylist(), rows["query"].to_pylist())
+    try:
+        first = QueryLog.of(rows["user"].to_pylist(), rows["query"].to_pylist())
+    except UnicodeDecodeError:
+        raise InputError.at(found.files.shown, "holds text that is no UTF-8; put it right first") from None
     check_columns(replace(first, form=found.form), found.files.shown, options, whole=False)
     if found.rows >= FEWEST_ROWS_FOR_USERS and found.users > MOST_USERS_PER_ROW * found.rows:
         problem = (

@@ -15,6 +15,7 @@ from querycloak.randomness import Randomness
 from querycloak.spark.gate import publish
 from querycloak.spark.knowledge import Knowledge
 from querycloak.spark.methods import method_on_spark, roles_read
+from querycloak.spark.refusals import refuse_on_spark
 from querycloak.spark.spark_log import SparkLog
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from querycloak.releases.statement import PrivacyStatement
     from querycloak.spark.spark_release import Draft, SparkRelease
 
-__all__ = ["KEY_OF_DRIVER", "anonymize", "make_draft", "make_release", "roles_of"]
+__all__ = ["KEY_OF_DRIVER", "anonymize", "make_draft", "make_release"]
 
 KEY_OF_DRIVER = "a secret key of the driver's operating system, used for this release alone and kept nowhere"
 
@@ -53,19 +54,16 @@ def anonymize(
     one machine, `directory` is a directory of sites. The table is kept by Spark (memory, then disk), so that what is
     written is what the gate looked at.
     """
-    log = SparkLog.of(frame, columns, on_error=on_error, only=roles_of(method, settings))
+    entry = find_method(method)
+    checked = entry.settings.from_json({**entry.given, **settings})
+    refuse_on_spark(entry.name, checked)
+    log = SparkLog.of(frame, columns, on_error=on_error, only=roles_read(entry.name, checked))
     knowledge = Knowledge.of(frame.sparkSession, taxonomy, mapping, directory)
     draft = make_draft(log, method, knowledge, seed=seed, settings=settings)
     kept = replace(draft, frame=draft.frame.persist(StorageLevel.MEMORY_AND_DISK))
     progress.start(f"{method}: running and checking")
     release = make_release(kept, log, knowledge, seed=seed)
     return release.frame, release.statement
-
-
-def roles_of(method: str, settings: Mapping[str, Any]) -> frozenset[str] | None:
-    """Return the roles of columns that a method with these settings reads; None = all."""
-    entry = find_method(method)
-    return roles_read(entry.name, entry.settings.from_json({**entry.given, **settings}))
 
 
 def make_draft(
@@ -75,6 +73,7 @@ def make_draft(
     entry = find_method(method)
     function = method_on_spark(entry.name)
     checked = entry.settings.from_json({**entry.given, **settings})
+    refuse_on_spark(entry.name, checked)
     draft = function(log, checked, Randomness(seed).child(entry.name), knowledge)
     public = getattr(checked, "public", checked.to_json)()
     if "epsilon" in draft.statement.parameters and draft.statement.settings != public:

@@ -40,8 +40,10 @@ def write_remotely(
     store = system.of(target)
     if store.exists(target) and not overwrite:
         raise OutputError(f"{path}: is there already; choose another output, or replace it with --overwrite.")
-    if store.exists(target) and not store.exists(system.path(f"{plain}/{SUCCESS}")):
-        raise OutputError(f"{path}: is a folder that no release is in ({SUCCESS} is missing); it is not replaced.")
+    if store.exists(target) and not all(
+        map(store.exists, map(system.path, (f"{plain}/{SUCCESS}", f"{plain}{SUFFIX}")))
+    ):
+        raise OutputError(f"{path}: is no release: {SUCCESS} in it, or its statement next to it, is missing.")
     store.delete(hidden, True)
     try:
         save(hidden.toString())

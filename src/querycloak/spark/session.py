@@ -31,11 +31,14 @@ DEFAULTS: Final = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
+    "spark.buffer.pageSize": "8m",  # with one core and 2 GB Spark takes 64 MB, for which a full heap has no room
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
     "spark.log.level": "ERROR",
     "spark.app.name": "querycloak",
 }
+TALKATIVE: Final = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""loggers of pyspark: they write each error of a query to the terminal, with the value that made it"""
 PATIENCE: Final = 10
 """seconds that Java may take to end"""
 LOCAL: Final = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -52,7 +55,7 @@ def running_session(master: str | None = None, conf: Mapping[str, str] | None = 
 
     found = SparkSession.getActiveSession()
     if found is not None:
-        with in_our_words():
+        with in_our_words(), _without_values():
             yield found
         return
     given = dict(conf or {})
@@ -63,7 +66,7 @@ def running_session(master: str | None = None, conf: Mapping[str, str] | None = 
     if chosen.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         _let_workers_import()
-    with in_our_words():
+    with in_our_words(), _without_values():
         with _signals_as_they_are():
             session = _start(settings)
         with until_the_end(_end_java):
@@ -71,6 +74,22 @@ def running_session(master: str | None = None, conf: Mapping[str, str] | None = 
                 yield session
             finally:
                 session.stop()
+
+
+@contextmanager
+def _without_values() -> Iterator[None]:
+    """Keep pyspark from writing the errors of queries, with the values that made them, to the terminal."""
+    from pyspark.logger import PySparkLogger
+
+    loggers = [PySparkLogger.getLogger(name) for name in TALKATIVE]
+    before = [logger.disabled for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.disabled = True
+        yield
+    finally:
+        for logger, was in zip(loggers, before, strict=True):
+            logger.disabled = was
 
 
 @contextmanager
@@ -110,7 +129,8 @@ def _start(settings: Mapping[str, str]) -> SparkSession:
     for name, value in settings.items():
         conf.set(name, value)
     if not _submitted() and SparkContext._gateway is None:  # noqa: SLF001 - the one way to say where Java writes to
-        log = Path(os.environ.get(LOG_TO) or os.devnull).open("ab")  # noqa: SIM115 - Java writes there to its end
+        name = os.environ.get(LOG_TO) or os.devnull
+        log = open(name, "ab", opener=_for_the_owner)  # noqa: SIM115 - Java writes there to its end
         SparkContext._ensure_initialized(gateway=launch_gateway(conf, {"stderr": log}))  # type: ignore[no-untyped-call] # noqa: SLF001
         log.close()
     builder = SparkSession.builder
@@ -118,6 +138,11 @@ def _start(settings: Mapping[str, str]) -> SparkSession:
         builder = builder.config(name, value)
     session: SparkSession = builder.getOrCreate()
     return session
+
+
+def _for_the_owner(path: str, flags: int) -> int:
+    """Open a file that nobody else can read: what Spark says may hold values of the log."""
+    return os.open(path, flags, 0o600)
 
 
 def _let_workers_import() -> None:

@@ -24,6 +24,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's doc
 from pyspark.sql import types as T  # noqa: N812
 
 from querycloak.errors import InputError
+from querycloak.logs.builder import BAD_RANK, BAD_TIME
 from querycloak.logs.columns import assign
 from querycloak.logs.user_ids import normal_user
 from querycloak.spark.kept import kept
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column
 
-__all__ = ["FURTHER", "NO_QUERY", "NO_USER", "SOURCE", "SparkLog", "rows_by_role"]
+__all__ = ["FURTHER", "NO_QUERY", "NO_USER", "SOURCE", "SparkLog", "named", "rows_by_role"]
 
 SOURCE: Final = "the DataFrame"
 """what messages call a table in memory"""
@@ -45,6 +46,12 @@ PLAIN_USER: Final = r"\A[!-~]+\z"
 """ids of ASCII without spaces: they are in their normal form"""
 PLAIN_TIME: Final = r"\A[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d\z"
 """times that Spark reads as one machine does: a day that is none, such as 31 June, is missing"""
+MISSING: Final = {"time": BAD_TIME, "rank": BAD_RANK}
+SPACES: Final = "".join(chr(code) for code in range(128) if chr(code).isspace())
+"""what `normal_user` takes away at the ends of ASCII"""
+MOST_SECONDS: Final = 10**11
+DAYS_AS_NUMBERS: Final = (19_000_000, 20_999_999)
+"""Whole numbers from MOST_SECONDS on, and these, are no seconds: milliseconds, days or nothing, as on one machine."""
 NO_USER: Final = "rows without a user"
 NO_QUERY: Final = "rows without a query"
 
@@ -64,6 +71,10 @@ class SparkLog:
     """the same rows, also with all columns that have no role"""
     further: Mapping[str, str] = field(default_factory=dict)
     """name of a column without a role → what it is called in `every`"""
+    missing: Mapping[str, int] = field(default_factory=dict)
+    """values that are taken as missing, by reason: texts that are no time, or no rank"""
+    columns_found: bool = False
+    """Which column is which was found among the records, as of JSON without names of columns."""
 
     def __repr__(self) -> str:
         return f"SparkLog({', '.join(self.frame.columns)})"
@@ -89,18 +100,17 @@ class SparkLog:
         kept_roles = [role for role in roles if only is None or role in only]
         raw = frame.select([_raw(frame, roles[role]).alias(role) for role in kept_roles])
         raw = raw.persist(StorageLevel.MEMORY_AND_DISK)  # the input is read once
-        odd = _odd(raw)
-        texts = [F.col(role).cast("string").alias(role) for role in ("user", "query")]
-        seen = raw.select(*texts, *(condition.alias(f"odd {role}") for role, condition in odd.items()))
-        found_odd = [F.count_if(f"odd {role}") for role in odd]
-        total, users, queries, *many = seen.select(F.count("*"), *_missing(), *found_odd).first() or (0, 0, 0)
-        unusual = tuple(role for role, n in zip(odd, many, strict=False) if n)
-        rows = rows_by_role(raw, {role: role for role in kept_roles}, source, odd=unusual)[0]
+        own = {role: role for role in kept_roles}
+        counts = _count(_first_look(raw, source))
+        unusual = tuple(role for role in own if counts.get(f"odd {role}"))
+        rows = rows_by_role(raw, own, source, odd=unusual)[0]
         if unusual:  # these are read by Python, once
             found = rows_by_role(frame, columns, source, odd=unusual)[0]
             rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
-            total, users, queries = rows.select(F.count("*"), *_missing()).first() or (0, 0, 0)
+            counts |= _count(rows)
             raw.unpersist()
+        total, users, queries = (counts[name] for name in ("rows", NO_USER, NO_QUERY))
+        missing = {words: counts[f"there {role}"] - counts[role] for role, words in MISSING.items() if role in counts}
         bad = users + queries
         if bad == total:
             there = f"none of its {total:,} rows has both a user and a query" if total else "there are no rows"
@@ -109,7 +119,7 @@ class SparkLog:
             what = f"{users:,} rows have no user, {queries:,} have a user and no query"
             raise InputError.at(source, f'{what}; leave them out with on_error="skip" (--on-error skip)')
         good, every = (table.where(~(_no_user() | _no_query())) if bad else table for table in (rows, found))
-        return cls(good, roles, {NO_USER: users, NO_QUERY: queries}, every, further)
+        return cls(good, roles, {NO_USER: users, NO_QUERY: queries}, every, further, missing)
 
     def with_further(self, names: Sequence[str]) -> SparkLog:
         """Return the log with some more columns, called as `further` says; without names, the log itself."""
@@ -181,18 +191,19 @@ def rows_by_role(
     chosen = [_column(role, frame, name, source, odd=role in odd).alias(role) for role, name in roles.items()]
     others = [column.name for column in assigned if column.role is None]
     further = {name: f"{FURTHER}{i}" for i, name in enumerate(others)}
-    return frame.select(*chosen, *(_named(name).alias(called) for name, called in further.items())), roles, further
+    return frame.select(*chosen, *(named(name).alias(called) for name, called in further.items())), roles, further
 
 
 def _column(role: str, frame: DataFrame, name: str, source: str, *, odd: bool) -> Column:
     """Return the column of a role in the type that all methods read."""
     kind = frame.schema[name].dataType
-    value = _named(name)
+    value = named(name)
     plain = isinstance(kind, (*TEXTS, *WHOLE)) or (isinstance(kind, T.DecimalType) and kind.scale == 0)
     if role == "time":
         return _seconds(value, kind, source, odd=odd)
     if role == "rank":
-        return value.cast("int") if plain else _refuse(role, kind, source)
+        rank = value.try_cast("int")
+        return F.when(rank >= 0, rank) if plain else _refuse(role, kind, source)
     if not plain:
         return _refuse(role, kind, source)
     text = value.cast("string")
@@ -204,7 +215,7 @@ def _column(role: str, frame: DataFrame, name: str, source: str, *, odd: bool) -
 
 def _raw(frame: DataFrame, name: str) -> Column:
     """Return a column as it is in the input; of a text, which may have a length, as text of any."""
-    return _named(name).cast("string") if isinstance(frame.schema[name].dataType, TEXTS) else _named(name)
+    return named(name).cast("string") if isinstance(frame.schema[name].dataType, TEXTS) else named(name)
 
 
 def _odd(raw: DataFrame) -> dict[str, Column]:
@@ -213,6 +224,9 @@ def _odd(raw: DataFrame) -> dict[str, Column]:
     for role, plain in (("user", PLAIN_USER), ("time", PLAIN_TIME)):
         if role in raw.columns and isinstance(raw.schema[role].dataType, T.StringType):
             found[role] = (F.col(role) != "") & ~F.col(role).rlike(plain)
+        elif role == "time" and role in raw.columns and isinstance(raw.schema[role].dataType, WHOLE):
+            number = F.col(role).cast("decimal(20)")  # of which -2^63 has an absolute value
+            found[role] = (F.abs(number) >= MOST_SECONDS) | number.between(*DAYS_AS_NUMBERS)
     return found
 
 
@@ -223,14 +237,37 @@ def _no_user() -> Column:
 def _no_query() -> Column:
     """Tell of a row with a user whether it has no query."""
     query = F.col("query")
-    return ~_no_user() & (query.isNull() | (F.trim("query") == "") | query.contains("\0"))
+    return ~_no_user() & (query.isNull() | (F.trim(query, F.lit(" \t")) == "") | query.contains("\0"))
 
 
-def _missing() -> tuple[Column, Column]:
-    return F.count_if(_no_user()), F.count_if(_no_query())
+def _first_look(raw: DataFrame, source: str) -> DataFrame:
+    """Return users, queries, times and ranks as Spark reads them, which values are there, and which are odd."""
+    values = [role for role in MISSING if role in raw.columns]
+    return raw.select(
+        *(F.col(role).cast("string").alias(role) for role in ("user", "query")),
+        *(_column(role, raw, role, source, odd=False).alias(role) for role in values),
+        *((F.col(role).cast("string") != "").alias(f"there {role}") for role in values),
+        *(condition.alias(f"odd {role}") for role, condition in _odd(raw).items()),
+    )
 
 
-def _named(name: str) -> Column:
+def _count(rows: DataFrame) -> dict[str, int]:
+    """Count rows, those without a user or a query, values that are known, and flags: one job."""
+    counts = [
+        F.count("*").alias("rows"),
+        F.count_if(_no_user()).alias(NO_USER),
+        F.count_if(_no_query()).alias(NO_QUERY),
+    ]
+    for name in rows.columns:
+        if name in MISSING:
+            counts.append(F.count(name).alias(name))
+        elif name.startswith(("odd ", "there ")):
+            counts.append(F.count_if(name).alias(name))
+    row = rows.select(counts).first()
+    return {} if row is None else row.asDict()
+
+
+def named(name: str) -> Column:
     """Return the column of a name, whatever characters it has."""
     return F.col(f"`{name.replace('`', '``')}`")
 
@@ -247,14 +284,14 @@ def _seconds(value: Column, kind: T.DataType, source: str, *, odd: bool) -> Colu
         return F.unix_seconds(value)
     if isinstance(kind, (T.TimestampNTZType, T.DateType)):
         return _seconds_of(value.cast("timestamp_ntz"))
-    if isinstance(kind, WHOLE):
+    if isinstance(kind, WHOLE) and not odd:
         return value.cast("bigint")
-    if not isinstance(kind, TEXTS):
+    if not isinstance(kind, (*TEXTS, *WHOLE)):
         return _refuse("time", kind, source)
     if not odd:
         return _seconds_of(value.try_cast("timestamp_ntz"))
     # Made here and not when this file is imported: executors import it, and have no session.
-    seconds: Column = F.arrow_udf(_times, T.LongType())(value)  # type: ignore[attr-defined] # stubs lag behind
+    seconds: Column = F.arrow_udf(_times, T.LongType())(value.cast("string"))  # type: ignore[attr-defined] # stubs lag behind
     return seconds
 
 
@@ -281,7 +318,7 @@ def _times(texts: pa.Array) -> pa.Array:
 def _normal_users(ids: pa.Array) -> pa.Array:
     """Put user ids into their normal form; ids of plain letters and digits, nearly all, need no look at each."""
     if pc.all(pc.string_is_ascii(ids)).as_py() is not False:
-        return pc.ascii_trim_whitespace(ids)
+        return pc.ascii_trim(ids, characters=SPACES)
     coded = ids.dictionary_encode()
     words = pa.array([normal_user(text) for text in coded.dictionary.to_pylist()], type=ids.type)
     return words.take(coded.indices)

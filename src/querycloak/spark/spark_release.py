@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from querycloak.releases.release import ReleaseKind
     from querycloak.releases.statement import PrivacyStatement
 
-__all__ = ["Draft", "SparkRelease"]
+__all__ = ["Draft", "Seal", "SparkRelease"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,6 +40,28 @@ class Draft:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Seal:
+    """What the gate has checked: a table, which nobody can change, and its statement. Only the gate sets it."""
+
+    frame: DataFrame
+    promises: Mapping[str, Any]
+    """a copy of the statement, without what it does not cover"""
+    open_to: frozenset[str]
+    """what the statement does not cover: more may be added, nothing taken away"""
+
+    @classmethod
+    def of(cls, frame: DataFrame, statement: PrivacyStatement) -> Seal:
+        """Return the seal of a table and its statement."""
+        promises = asdict(statement)
+        return cls(frame, promises, frozenset(promises.pop("does_not_cover")))
+
+    def fits(self, release: SparkRelease) -> bool:
+        """Tell whether a release is still what was checked."""
+        now = Seal.of(release.frame, release.statement)
+        return self.frame is now.frame and self.promises == now.promises and self.open_to <= now.open_to
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class SparkRelease:
     """A published table with its statement: the gate has let it through."""
 
@@ -47,6 +69,7 @@ class SparkRelease:
     frame: DataFrame
     statement: PrivacyStatement
     truth: DataFrame | None = None
+    seal: Seal | None = None
 
     def __repr__(self) -> str:
         return f"SparkRelease({self.statement.method}, {self.statement.counts_out.get('rows', 0):,} rows)"

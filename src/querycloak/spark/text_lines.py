@@ -19,6 +19,7 @@ from querycloak.logs.category_paths import split_path
 from querycloak.logs.decoding import Decoder, Wrapping
 from querycloak.logs.problems import BAD, HARMLESS
 from querycloak.logs.records import COLUMNS, RecordBatch, RecordReader
+from querycloak.spark.spark_log import FURTHER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,13 +39,17 @@ STATUS_WORDS: Final[dict[int, str]] = {**HARMLESS, **BAD}
 BOM: Final = b"\xef\xbb\xbf"
 
 
-def fields_of_lines(lines: DataFrame, layout: Layout, separator: str = "/", *, extra: bool = False) -> DataFrame:
+def fields_of_lines(
+    lines: DataFrame, layout: Layout, separator: str = "/", *, extra: bool = False, further: bool = False
+) -> DataFrame:
     """Turn a table of lines, `value`, into the columns of the roles, as text, and `problem`.
 
-    `separator` is that of category paths. With `extra`, columns without a role come too, by their names.
+    `separator` is that of category paths. With `extra`, columns without a role come too, by their names; with `further`
+    they do with a name that begins as FURTHER, which is no name of a role.
     """
-    roles = [str(column.role or column.name) for column in layout.form.columns if column.role is not None or extra]
-    schema = ", ".join([*(f"`{role}` string" for role in roles), f"`{PROBLEM}` int"])
+    before = FURTHER if further else ""
+    roles = [str(c.role or before + c.name) for c in layout.form.columns if c.role is not None or extra or further]
+    schema = ", ".join([*(f"`{role.replace('`', '``')}` string" for role in roles), f"`{PROBLEM}` int"])
     return lines.selectExpr("cast(value as binary) as value").mapInArrow(_reading(layout, roles, separator), schema)
 
 
@@ -67,7 +72,8 @@ def read_lines(lines: pa.Array, layout: Layout, roles: list[str], separator: str
         texts = [b"" if is_odd else text for text, is_odd in zip(texts, odd.tolist(), strict=True)]
     reader = RecordReader(_without_begin(layout), problems, collect=True)
     batch = _whole_lines(reader, texts, status)
-    at = COLUMNS | {column.name: i for i, column in enumerate(reader.extras, len(COLUMNS)) if column.name in roles}
+    extras = [(column.name, i) for i, column in enumerate(reader.extras, len(COLUMNS))]
+    at = {before + name: i for before in ("", FURTHER) for name, i in extras if before + name in roles} | COLUMNS
     rows, kept = batch.good, batch.kept()  # what is not good may be no text at all
     columns = {role: reader.texts(kept, at[role]) for role in roles}
     judged = np.zeros(len(rows), dtype=np.int32)

@@ -9,7 +9,6 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
 
 from querycloak.arrays.ragged import Ragged, row_starts
-from querycloak.errors import ParameterError
 from querycloak.knowledge.generalization import Costs, leaf_loss
 from querycloak.knowledge.pruning import cost_tree
 from querycloak.methods.generalization._generalized_release import (
@@ -83,11 +82,6 @@ class Transactions(NamedTuple):
 
 def transactions(log: SparkLog, settings: Any, knowledge: Knowledge, method: str, *, distinct: bool) -> Transactions:
     """Return each user's concepts: one row per user. Users without a concept are counted and left out."""
-    if settings.output_form == "classes":
-        raise ParameterError(
-            f"{method}: output_form = classes numbers all classes of a release in one order, which is for one machine; "
-            "leave it out on Spark."
-        )
     queries = with_concepts(log.events.select("query").distinct(), knowledge)
     own = F.filter("concepts", lambda concept: concept >= 0)
     events = log.events.select("user", "query").join(queries.select("query", own.alias("own")), "query")

@@ -26,6 +26,7 @@ from querycloak.releases.folder import SUCCESS, digest_of_parts, parts_of
 from querycloak.releases.statement_file import SUFFIX, sealed_statement
 from querycloak.spark.file_system import FileSystem, is_local
 from querycloak.spark.remote_folder import write_remotely
+from querycloak.spark.spark_log import named
 from querycloak.spark.spark_release import SparkRelease
 from querycloak.spark.text_parts import as_query_log, text_of
 
@@ -38,14 +39,18 @@ if TYPE_CHECKING:
     from querycloak.releases.signing import SigningKey
     from querycloak.releases.statement import PrivacyStatement
 
-__all__ = ["check_folder_output", "form_of_folder", "in_order", "write_folder"]
+__all__ = ["NO_RELEASE", "check_folder_output", "form_of_folder", "in_order", "write_folder"]
 
 NAMES: Final = {"aol": "tsv", "excite": "tsv", "ubi": "jsonl", "json": "jsonl"}
+NO_ZST: Final = "{}: Spark writes plain parts or .gz; leave .zst out, or write Parquet, which is packed."
+NO_RELEASE: Final = f"is no release that may be replaced: {SUCCESS} in it, or its statement next to it, is missing."
 CODECS: Final = {"": "none", "gz": "gzip"}
 
 
 def check_folder_output(path: str, *, overwrite: bool) -> None:
     """Refuse, before any work is done, a folder that is there or cannot be made."""
+    if path.rstrip("/").endswith(".zst"):
+        raise UserError(NO_ZST.format(path))
     if not is_local(path):
         return
     folder = Path(path)
@@ -53,9 +58,10 @@ def check_folder_output(path: str, *, overwrite: bool) -> None:
         raise OutputError(f"{path}: is a file; name a folder to write.")
     if folder.exists() and not overwrite:
         raise OutputError(f"{path}: is there already; choose another output, or replace it with --overwrite.")
-    if folder.exists() and any(folder.iterdir()) and not (folder / SUCCESS).is_file():
-        raise OutputError(f"{path}: is a folder that no release is in ({SUCCESS} is missing); it is not replaced.")
-    check_output(folder.with_name(folder.name + SUFFIX))
+    statement = folder.with_name(folder.name + SUFFIX)
+    if folder.exists() and any(folder.iterdir()) and not ((folder / SUCCESS).is_file() and statement.is_file()):
+        raise OutputError(f"{path}: {NO_RELEASE}")
+    check_output(statement)
 
 
 def form_of_folder(path: str, release: SparkRelease, form: LogForm, *, safe_csv: bool = True) -> LogForm:
@@ -65,7 +71,7 @@ def form_of_folder(path: str, release: SparkRelease, form: LogForm, *, safe_csv:
     if found.format == "json" or found.json_array:
         found = replace(found, format="jsonl", json_array=False)
     if found.compression not in CODECS:
-        raise UserError(f"{path}: Spark writes plain parts or .gz; leave .zst out, or write Parquet, which is packed.")
+        raise UserError(NO_ZST.format(path))
     empty = as_query_log(release.frame.limit(0).toArrow())
     without: frozenset[str] = frozenset() if "user" in release.frame.columns else frozenset({"user"})
     return fit_form(empty, found, without, safe_csv=safe_csv)
@@ -86,8 +92,10 @@ def write_folder(
 
     `form` is that of the log. `before` is called once all is written and nothing has its name: what it raises ends all.
     """
-    if not isinstance(release, SparkRelease):
-        raise GateError("A table that has not passed the gate cannot be written.")
+    if not isinstance(release, SparkRelease) or release.seal is None or not release.seal.fits(release):
+        raise GateError("A table that has not passed the gate, or was changed since, cannot be written.")
+    if "epsilon" in release.statement.parameters:
+        form = form.of_schema()  # what one person's record may decide is not told
     if is_by_class(release.statement):
         raise UserError("--output-form classes is written on one machine alone; leave it out here.")
     check_folder_output(path, overwrite=overwrite)
@@ -132,9 +140,9 @@ def in_order(frame: DataFrame) -> DataFrame:
     if "user" in frame.columns:
         rest = sorted(name for name in frame.columns if name not in {"user", "time", "query"})
         order = [name for name in ("time", "query") if name in frame.columns] + rest
-        return frame.repartitionByRange("user").sortWithinPartitions("user", *order)
+        return frame.repartitionByRange("user").sortWithinPartitions("user", *map(named, order))
     first = [F.desc("count")] if "count" in frame.columns else []
-    return frame.orderBy(*first, *sorted(name for name in frame.columns if name != "count"))
+    return frame.orderBy(*first, *map(named, sorted(name for name in frame.columns if name != "count")))
 
 
 def save(frame: DataFrame, form: LogForm, path: str) -> None:
@@ -153,7 +161,7 @@ def _typed(frame: DataFrame, form: LogForm) -> DataFrame:
 
     columns = []
     for column in form.columns:
-        value = F.col(column.role or column.name)
+        value = named(column.role or column.name)
         if column.role == "time" and form.time_format == "datetime":
             zero = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz")
             value = F.timestamp_add("SECOND", value, zero)

@@ -10,22 +10,28 @@ import numpy.typing as npt
 from querycloak.errors import UserError
 
 if TYPE_CHECKING:
+    from querycloak.logs.form import LogForm
     from querycloak.logs.query_log import QueryLog
     from querycloak.methods.dp._dp_settings import DpSettings
     from querycloak.progress import Progress
     from querycloak.releases.budget import Budget
 
-__all__ = ["charge", "check_columns_public"]
+__all__ = ["charge", "check_columns_public", "check_form_public"]
 
 
 def check_columns_public(log: QueryLog) -> None:
-    """Refuse a log whose columns were found among its records; what a header or the user named is public.
+    """Refuse a log whose columns were found among its records; what a header or the user named is public."""
+    check_form_public(log.form)
+
+
+def check_form_public(form: LogForm | None) -> None:
+    """Refuse the form of a log if its columns were found among its records.
 
     JSON has no header. One record with the key `time` took the time of all other users' records, which have `ts`, away
     from them, and with it what joins the clicks of one search: the count of one text went from 299 to 599.
     """
-    if log.form is not None and log.form.found:
-        there = ",".join(f"{c.role}={c.name}" for c in log.form.columns if c.role in {"user", "query"})
+    if form is not None and form.found:
+        there = ",".join(f"{c.role}={c.name}" for c in form.columns if c.role in {"user", "query"})
         raise UserError(
             "JSON does not say which columns there are, and one person's record could change what they mean for all: "
             f"for differential privacy name all that are to be used, as in --columns {there} (time=…, url=… as well). "

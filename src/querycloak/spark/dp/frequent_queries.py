@@ -23,7 +23,6 @@ from querycloak.spark.dp.items import click_items, click_of, phrase_items, query
 from querycloak.spark.dp.korolova import choose_queries, count_queries, first_queries
 from querycloak.spark.dp.noise import describe_noise
 from querycloak.spark.dp.set_union import choose_items, count_chosen
-from querycloak.spark.dp.spending import refuse_ledger
 from querycloak.spark.new_ids import NewIds, all_digits
 from querycloak.spark.spark_release import Draft
 
@@ -41,7 +40,6 @@ __all__ = ["frequent_queries"]
 def frequent_queries(log: SparkLog, settings: FrequentQueries, random: Randomness, knowledge: Knowledge) -> Draft:
     """Publish what many users asked."""
     del knowledge
-    refuse_ledger(settings)
     choose = _korolova if settings.choose == "korolova" else _set_union
     rows, rule, budget = choose(log, settings, random)
     if settings.output_form == "log":

@@ -18,7 +18,6 @@ from querycloak.methods.dp._exact_noise import exact_laplace
 from querycloak.methods.dp.histogram_dp import HistogramDp, bins_of, histogram_share, histogram_statement
 from querycloak.releases.release import ItemRelease
 from querycloak.spark.dp.noise import describe_noise, laplace_for
-from querycloak.spark.dp.spending import refuse_ledger
 from querycloak.spark.dp.units import counted_units, read_counts
 from querycloak.spark.new_ids import NewIds
 from querycloak.spark.spark_release import Draft
@@ -38,7 +37,6 @@ CELLS: Final = 1 << 20
 
 def histogram_dp(log: SparkLog, settings: HistogramDp, random: Randomness, knowledge: Knowledge) -> Draft:
     """Publish every user's concepts with noisy counts, those above 0."""
-    refuse_ledger(settings)
     taxonomy = knowledge.taxonomy
     domains, bins, bin_of = bins_of(taxonomy, settings)
     budget, share = histogram_share(settings)

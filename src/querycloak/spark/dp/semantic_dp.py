@@ -12,13 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from querycloak.arrays.keyed_streams import Streams
-from querycloak.errors import ParameterError
 from querycloak.keyed_randomness import KeyedRandomness
 from querycloak.methods.dp._rebuild import label_words
 from querycloak.methods.dp._semantic_dp_rows import Units, draw_for, take_rows
 from querycloak.methods.dp.semantic_dp import SemanticDp, prepare, semantic_statement
 from querycloak.releases.release import LogRelease
-from querycloak.spark.dp.spending import refuse_ledger
 from querycloak.spark.dp.units import counted_units, read_counts
 from querycloak.spark.new_ids import NewIds
 from querycloak.spark.spark_release import Draft
@@ -41,12 +39,6 @@ ROWS = 1 << 16
 
 def semantic_dp(log: SparkLog, settings: SemanticDp, random: Randomness, knowledge: Knowledge) -> Draft:
     """Draw the rows of every user, and publish them under new ids."""
-    refuse_ledger(settings)
-    if settings.shape != "user":
-        raise ParameterError(
-            "--shape paper publishes a row for every query in the order of the log, and a table of Spark has no order: "
-            "take --shape user, or one machine."
-        )
     mechanism = prepare(settings, knowledge.taxonomy)
     budget, each = take_rows(settings)
     mechanism.calibration.tables([each], [0])  # calibrated here, and sent along

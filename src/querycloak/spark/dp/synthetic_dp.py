@@ -22,7 +22,6 @@ from querycloak.methods.dp.synthetic_dp import ROUNDS, SyntheticDp, invent_rows,
 from querycloak.releases.budget import Budget
 from querycloak.releases.release import LogRelease
 from querycloak.spark.dp.noise import describe_noise
-from querycloak.spark.dp.spending import refuse_ledger
 from querycloak.spark.dp.statistics import find_statistics
 from querycloak.spark.dp.user_events import read_events
 from querycloak.spark.dp.vocabulary import choose_vocabulary
@@ -47,7 +46,6 @@ USERS: Final = 4096
 
 def synthetic_dp(log: SparkLog, settings: SyntheticDp, random: Randomness, knowledge: Knowledge) -> Draft:
     """Publish a log of invented users."""
-    refuse_ledger(settings)
     taxonomy, times = knowledge.taxonomy, log.has("time")
     has_clicks = settings.clicks and log.has("url")
     texts = plans(rounds=ROUNDS[settings.choose], per_user=settings.per_user, clicks=has_clicks)
