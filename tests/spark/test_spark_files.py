@@ -221,3 +221,14 @@ def _with(path, text):
 def _bytes(path, data):
     path.write_bytes(data)
     return path
+
+
+def test_sites_are_looked_up_in_a_directory(tmp_path, spark):
+    log = aol(tmp_path / "a.tsv")
+    directory = _with(tmp_path / "sites.tsv", "a.example\tShopping/Food/Tea\nb.example\tScience/Biology/Cats\n")
+    words = ["spark", "anonymize", log, "-o", tmp_path / "out", "--method", "url-microaggregation", "--k", 3, "--yes"]
+    assert "--directory" in querycloak(*words).stderr
+    done = querycloak(*words, "--directory", directory, "--seed", 1, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["statement"]["parameters"]["k"] == 3
+    assert "does not exist" in querycloak(*words, "--directory", tmp_path / "none.tsv").stderr

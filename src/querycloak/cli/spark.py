@@ -11,7 +11,7 @@ from querycloak.cli import completion
 from querycloak.cli.command import EXIT_CODES, Command, effective_words
 from querycloak.cli.log_options import reads_log
 from querycloak.cli.mapping_options import maps_queries
-from querycloak.cli.options import SafeCsvOption, SeedOption, SignOption, TaxonomyOption
+from querycloak.cli.options import DirectoryOption, SafeCsvOption, SeedOption, SignOption, TaxonomyOption
 from querycloak.cli.output import JsonOption, QuietOption, print_json
 from querycloak.cli.say import say, say_text
 from querycloak.cli.setting_options import MethodCommand, given_settings
@@ -90,6 +90,7 @@ def anonymize(
     master: MasterOption = None,
     spark_conf: ConfOption = None,
     taxonomy: TaxonomyOption = None,
+    directory: DirectoryOption = None,
     truth: Annotated[
         Path | None,
         typer.Option(
@@ -134,7 +135,7 @@ def anonymize(
         check_truth(entry, checked)
         check_apart(output, truth)
     key = None if sign is None else read_signing_key(sign)
-    check_knowledge(taxonomy)
+    check_knowledge(taxonomy, directory)
 
     from querycloak.spark.file_system import is_local, local_path
     from querycloak.spark.files import SparkJob, anonymize_files
@@ -154,6 +155,7 @@ def anonymize(
         settings=settings,
         options=options,
         taxonomy=taxonomy,
+        directory=directory,
         mapping=mapping,
         seed=seed,
         truth=truth,

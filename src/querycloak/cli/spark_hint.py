@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["spark_command"]
 
-ONE_MACHINE: Final = frozenset({"--directory", "--resolver", "--statement", "--max-memory", "--config"})
+ONE_MACHINE: Final = frozenset({"--resolver", "--statement", "--max-memory", "--config"})
 """options with a value that are for one machine alone"""
 FLAGS: Final = frozenset({"--learn-from-clicks", "--no-config"})
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from querycloak.catalog import method as find_method
 from querycloak.errors import UserError
+from querycloak.knowledge.table import read_directory
 from querycloak.progress import QUIET
 from querycloak.spark.file_system import is_local
 from querycloak.spark.knowledge import Knowledge
@@ -45,6 +46,7 @@ class SparkJob:
     settings: Mapping[str, Any]
     options: ReadOptions
     taxonomy: str | None = None
+    directory: Path | None = None
     mapping: str | None = None
     seed: int | None = None
     truth: Path | None = None
@@ -76,7 +78,8 @@ def anonymize_files(
     )
     _refuse_own_input(job.output, found.files)
     check(found)
-    knowledge = Knowledge.of(session, job.taxonomy, job.mapping)
+    directory = None if job.directory is None else read_directory(job.directory, progress=progress)
+    knowledge = Knowledge.of(session, job.taxonomy, job.mapping, directory)
     progress.start(f"{job.method}: running")
     draft = make_draft(found.log, job.method, knowledge, seed=job.seed, settings=job.settings)
     if job.truth is not None and draft.truth is None:
