@@ -62,8 +62,8 @@ OUTSIDE_BUDGET: list[Fault] = [
     fault(
         "private methods take columns that were found among records",
         "methods/dp/_spending.py",
-        "if log.form is not None and log.form.found:",
-        "if log.form is not None and len(log.form.found) > 9:",
+        "if form is not None and form.found:",
+        "if form is not None and len(form.found) > 9:",
         "methods/dp/test_file_schema.py::test_columns_found_among_records_are_refused",
     ),
     fault(
