@@ -231,4 +231,4 @@ def test_sites_are_looked_up_in_a_directory(tmp_path, spark):
     done = querycloak(*words, "--directory", directory, "--seed", 1, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["statement"]["parameters"]["k"] == 3
-    assert "does not exist" in querycloak(*words, "--directory", tmp_path / "none.tsv").stderr
+    assert "there is no such file" in querycloak(*words, "--directory", tmp_path / "none.tsv").stderr
