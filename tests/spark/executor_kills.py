@@ -14,6 +14,7 @@ import time
 import psutil
 
 MASTER = "local-cluster[2,1,2048]"
+LONGEST_WAIT = 0.1
 USERS, EVENTS = 100, 1_500
 SETTINGS = {
     "policy": {"rules": "duckduckgo-2026"},
@@ -52,7 +53,11 @@ def executors():
 
 
 class Killer(threading.Thread):
-    """Kill one executor with its Python processes when so many jobs of a group have begun, and tasks are running."""
+    """Kill one executor with its Python processes when so many jobs of a group have begun.
+
+    It waits until tasks are running; where these are too short to be seen, it kills between them: what the executor
+    kept is gone.
+    """
 
     def __init__(self, context, group, jobs):
         super().__init__(daemon=True)
@@ -62,11 +67,14 @@ class Killer(threading.Thread):
 
     def run(self):
         tracker = self.context.statusTracker()
-        while not self.ended.wait(0.002):  # some stages are short
-            if len(tracker.getJobIdsForGroup(self.group)) < self.jobs:
+        begun = None
+        while not self.ended.wait(0.002):
+            if begun is None and len(tracker.getJobIdsForGroup(self.group)) < self.jobs:
                 continue
+            begun = begun or time.monotonic()
             stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-            if any(stage is not None and stage.numActiveTasks for stage in stages):
+            running = any(stage is not None and stage.numActiveTasks for stage in stages)
+            if running or time.monotonic() > begun + LONGEST_WAIT:
                 victim = executors()[0]
                 for process in [victim, *victim.children(recursive=True)]:
                     process.send_signal(signal.SIGKILL)
