@@ -48,7 +48,9 @@ def a_log(seed, rows=420, users=24):
     draw = random.Random(seed)
     texts = [" ".join(draw.choices(WORDS, k=draw.choice([1, 2, 2, 3, 4, 9]))) for _ in range(70)] + WHOLE * 2
     people = [f"u{min(draw.randrange(users), draw.randrange(users))}" for _ in range(rows)]
-    return [(user, draw.choice(texts) or "tea") for user in people]
+    # Three people hold "blue kettle" in two queries each: six in sum, and three in truth.
+    same = [(f"v{i}", f"blue kettle {colour}") for i in range(3) for colour in ("red", "zxqv")]
+    return [*((user, draw.choice(texts) or "tea") for user in people), *same]
 
 
 def both(spark, rows, rule):
