@@ -10,9 +10,16 @@ SPARK_TEXTS: list[Fault] = [
     fault(
         "texts on Spark: a phrase of m - 1 people",
         "spark/shared_texts.py",
-        'people_of(things, pairs).where(F.col("people") >= rule.people)',
-        'people_of(things, pairs).where(F.col("people") >= rule.people - 1)',
+        'kept(counted.where(F.col("people") >= rule.people))',
+        'kept(counted.where(F.col("people") >= rule.people - 1))',
         "spark/test_spark_shared_texts.py::test_texts_are_those_of_one_machine[rule0]",
+    ),
+    fault(
+        "numbers on Spark: two texts of one hash are one",
+        "spark/numbers.py",
+        "            if not again:",
+        "            if again or not again:",
+        "spark/test_numbers.py::test_texts_of_one_hash_have_numbers_of_their_own[5]",
     ),
     fault(
         "clicks on Spark: of any number of people",

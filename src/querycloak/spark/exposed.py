@@ -20,11 +20,11 @@ from querycloak.errors import UserError
 from querycloak.evaluation.exposure import FEW_PEOPLE, Exposure
 from querycloak.spark.concepts import with_concepts
 from querycloak.spark.gate_classes import class_sizes
-from querycloak.spark.gate_people import Asked, compared_form
+from querycloak.spark.gate_people import Asked
 from querycloak.spark.kept import kept
 from querycloak.spark.knowledge import Knowledge
 from querycloak.spark.spark_log import SparkLog
-from querycloak.spark.text_functions import on_texts, series_of
+from querycloak.spark.text_functions import compared_text, on_texts, series_of
 from querycloak.texts.identifiers import KINDS
 from querycloak.texts.sensitive import load_sensitive
 
@@ -134,11 +134,11 @@ def _classes(released: DataFrame) -> dict[str, Any]:
 def _with_people(texts: DataFrame, log: SparkLog, statement: PrivacyStatement, knowledge: Knowledge) -> DataFrame:
     """Return `text`, `rows`, `people` who asked it, and the `person` where it is one of whom that is known."""
     asked = Asked(log)  # all people: whom a method takes for a machine is one of them
-    plain = kept(texts.withColumn("plain", compared_form(F.col("text"))))
+    plain = kept(texts.withColumn("plain", compared_text(F.col("text"))))
     forms = plain.select(F.col("plain").alias("text")).distinct()
     if statement.parts:
         found = _people(asked, forms, parts=True)
-        meant = asked.meaning(texts, with_concepts(log.frame.select("query").distinct(), knowledge), knowledge)
+        meant = asked.meaning(texts, with_concepts(asked.queries, knowledge).drop("query"), knowledge)
     else:
         whole = kept(_people(asked, forms, parts=False))
         found = whole.unionByName(_people(asked, forms.join(whole, "text", "left_anti"), parts=True))
@@ -154,8 +154,8 @@ def _with_people(texts: DataFrame, log: SparkLog, statement: PrivacyStatement, k
 
 
 def _people(asked: Asked, forms: DataFrame, *, parts: bool) -> DataFrame:
-    held = asked.holding(forms, parts=parts).join(asked.rows.select("query", "user"), "query")
-    return held.groupBy("text").agg(F.countDistinct("user").alias("people"), F.min("user").alias("person"))
+    held = asked.holding(forms, parts=parts).join(asked.pairs, "number")
+    return held.groupBy("text").agg(F.countDistinct("person").alias("people"), F.min("person").alias("person"))
 
 
 def _with_contents(texts: DataFrame, knowledge: Knowledge) -> DataFrame:

@@ -35,13 +35,13 @@ def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
     check_kind(draft)
     private = "epsilon" in draft.statement.parameters
     also = {} if private else draft.statement.counts_out  # such as its clusters; what is counted here stands as counted
-    draft = replace(draft, statement=replace(draft.statement, counts_out=_counted(draft, also)))
+    draft = draft.stating(replace(draft.statement, counts_out=_counted(draft, also)))
     if "user" in draft.frame.columns:
         check_ids(draft, log)
     check_classes(draft)
     check_stream(draft)
     account = draft.budget.lines if private and draft.budget is not None else ()
-    draft = replace(draft, statement=replace(draft.statement, account=account))  # what was spent, whatever is said
+    draft = draft.stating(replace(draft.statement, account=account))  # what was spent, whatever is said
     if private:
         checks.check_budget(draft.statement, draft.budget)
         check_public(draft, log)
@@ -56,20 +56,19 @@ def publish(draft: Draft, log: SparkLog, knowledge: Knowledge) -> SparkRelease:
 
 
 def _counted(draft: Draft, also: Mapping[str, int]) -> dict[str, int]:
-    """Count the table, for the statement: one job. `also` are counts that only the method knows."""
+    """Count the table, for the statement. `also` are counts that only the method knows."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    texts = ["query", "category"] if {"category", "count"} <= set(draft.frame.columns) else ["query"]  # of concepts
-    users = [F.countDistinct("user").alias("users")] if "user" in draft.frame.columns else []
-    row = draft.frame.select(
-        F.count("*").alias("rows"),
-        F.count_if(F.col("query").isNull()).alias("without"),
-        *users,
-        F.countDistinct(*texts).alias("distinct queries"),
-    ).first()
-    found = {} if row is None else row.asDict()
-    if found.pop("without", 0):
+    no_text = F.count_if(F.col("query").isNull())
+    rows, without = draft.frame.select(F.count("*"), no_text).first() or (0, 0)
+    if without:
         raise checks.broken(draft.statement, "a row without a text is published")
     if draft.kind == "counts" and "epsilon" in draft.statement.parameters:
-        return {"rows": found["rows"]}
+        return {"rows": rows}
+    found = {"rows": rows}
+    if "user" in draft.frame.columns:
+        found["users"] = draft.ids.where(F.col("user").isNotNull()).count()
+    concepts = {"category", "count"} <= set(draft.frame.columns)
+    texts = draft.frame.select("query", "category").dropna().distinct() if concepts else draft.texts
+    found["distinct queries"] = texts.count()
     return {**found, **{name: n for name, n in also.items() if name not in found}}

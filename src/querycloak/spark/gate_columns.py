@@ -14,9 +14,8 @@ from pyspark.sql import types as T  # noqa: N812
 
 from querycloak.releases.checks import broken
 from querycloak.releases.kinds import KIND_NAMES
-from querycloak.spark.gate_people import compared_form
 from querycloak.spark.kept import kept
-from querycloak.spark.text_functions import on_texts, series_of
+from querycloak.spark.text_functions import compared_text, on_texts, series_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -85,7 +84,7 @@ def _check_clicks(draft: Draft, readings: DataFrame, asked: Asked) -> None:
         if "rank" in frame.columns and frame.where(~clicked & F.col("rank").isNotNull()).head(1):
             raise broken(statement, "ranks are published without their clicks")
         texts = frame.where(clicked).select(F.col("query").alias("text")).distinct().join(readings, "text")
-        forms = kept(texts.select("text", compared_form(F.col("reading")).alias("form")))
+        forms = kept(texts.select("text", compared_text(F.col("reading")).alias("form")))
         held = kept(asked.holding(forms.select(F.col("form").alias("text")).distinct(), parts=True))
         for value in (["url"], ["url", "rank"]) if "rank" in frame.columns else (["url"],):
             rare = _rare(draft, asked, forms, held, value)
@@ -102,7 +101,8 @@ def _check_clicks(draft: Draft, readings: DataFrame, asked: Asked) -> None:
 def _rare(draft: Draft, asked: Asked, forms: DataFrame, held: DataFrame, value: list[str]) -> int:
     """Count the published clicks that too few people share.
 
-    forms: of each published `text` the `form` in which it is compared; held: the `query`s that hold each form (`text`).
+    forms: of each published `text` the `form` in which it is compared; held: the queries that hold each form (`text`),
+    by their `number`.
     """
     there = F.col(value[-1]).isNotNull()
     rows = draft.frame.where(there).select(F.col("query").alias("text"), *value)
@@ -111,8 +111,8 @@ def _rare(draft: Draft, asked: Asked, forms: DataFrame, held: DataFrame, value: 
     if not {*value} <= {*asked.rows.columns}:
         return pairs.count()
     ours = asked.rows.where(there & F.col("url").isNotNull())
-    with_text = ours.select("user", "query", *value).distinct().join(held, "query")
-    people = with_text.groupBy("text", *value).agg(F.countDistinct("user").alias("people"))
+    with_text = ours.select("person", "number", *value).distinct().join(held, "number")
+    people = with_text.groupBy("text", *value).agg(F.countDistinct("person").alias("people"))
     enough = people.where(F.col("people") >= draft.statement.click_users).select("text", *value)
     return (pairs.join(enough, ["text", *value], "left_anti").agg(F.sum("rows")).first() or (0,))[0] or 0
 

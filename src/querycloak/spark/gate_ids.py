@@ -33,7 +33,7 @@ def check_kind(draft: Draft) -> None:
 def check_ids(draft: Draft, log: SparkLog) -> None:
     """Check that no id of the log is published, and that each published id stands for one person of the log."""
     statement = draft.statement
-    ids = kept(draft.frame.select("user").distinct())
+    ids = draft.ids
     if statement.new_ids:
         ours = log.users.select(F.lower("user").alias("lower"))
         known = ids.join(ours, F.lower(ids["user"]) == ours["lower"], "left_semi").count()

@@ -18,7 +18,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's doc
 from pyspark.sql import types as T  # noqa: N812
 
 from querycloak.spark.kept import kept, sent_if_short
-from querycloak.spark.text_functions import on_texts, series_of
+from querycloak.spark.people import machines_of
+from querycloak.spark.text_functions import compared_text, on_texts, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from querycloak.spark.knowledge import Knowledge
     from querycloak.spark.spark_log import SparkLog
 
-__all__ = ["Asked", "compared_form"]
+__all__ = ["Asked"]
 
 JOINED: Final = "\x1f"
 
@@ -53,54 +54,70 @@ class Asked:
 
     @cached_property
     def rows(self) -> DataFrame:
-        """`user`, `query` and the further columns of the log, without ids that are taken for machines."""
-        if self.most is None:
-            return self.log.frame
-        per_user = self.log.frame.groupBy("user").agg(F.count("*").alias("rows of the id"))
-        many = kept(per_user.where(F.col("rows of the id") > self.most).select("user"))  # hardly ever any
-        return self.log.frame.join(sent_if_short(many), "user", "left_anti")
+        """`number`, `person` and the further columns of the log, without ids that are taken for machines."""
+        return self._without_machines(self.log.numbered(self.log.frame))
+
+    @cached_property
+    def pairs(self) -> DataFrame:
+        """`number` and `person`, distinct, without ids that are taken for machines."""
+        return self._without_machines(self.log.asked.select("number", "person"))
+
+    def _without_machines(self, table: DataFrame) -> DataFrame:
+        return table if self._machines is None else table.join(self._machines, "person", "left_anti")
+
+    @cached_property
+    def _machines(self) -> DataFrame | None:
+        return None if self.most is None else machines_of(self.log, self.most)
+
+    @property
+    def queries(self) -> DataFrame:
+        """`query` and `number` of each distinct query."""
+        return self.log.queries.withColumn("number", self.log.query_numbers.of(F.col("query")))
 
     def exactly(self, texts: DataFrame) -> DataFrame:
         """Return `text` and `people`: how many people asked each, by its letters; texts: distinct `text`."""
-        asked = self.rows.select(F.col("query").alias("text"), "user").join(texts.select("text"), "text")
-        return asked.groupBy("text").agg(F.countDistinct("user").alias("people"))
+        wanted = sent_if_short(kept(texts.select("text")))
+        number = self.queries.withColumnRenamed("query", "text").join(wanted, "text")
+        asked = self.pairs.join(sent_if_short(kept(number)), "number")
+        return asked.groupBy("text").agg(F.countDistinct("person").alias("people"))
 
     def holding(self, texts: DataFrame, *, parts: bool) -> DataFrame:
-        """Return `query` and `text`: which queries are a text, in any spelling, or with `parts` hold it.
+        """Return `number` and `text`: which queries are a text, in any spelling, or with `parts` hold it.
 
         texts: distinct `text`, in the form in which texts are compared.
         """
         if not parts:
-            queries = self.rows.select("query").distinct()
-            return queries.withColumn("text", compared_form(F.col("query"))).join(texts.select("text"), "text")
+            wanted = sent_if_short(kept(texts.select("text")))
+            forms = self.queries.withColumn("text", compared_text(F.col("query")))
+            return forms.join(wanted, "text").select("number", "text")
         wanted = texts.select("text", _words(F.col("text")).alias("of_text"))
         begin = F.array_join(F.slice("of_text", 1, 2), " ")
         whole = F.array_join("of_text", " ")
         wanted = kept(wanted.select("text", F.size("of_text").alias("n"), begin.alias("begin"), whole.alias("whole")))
         begins = kept(wanted.select("begin", "n").distinct())
         lengths = sorted({min(row.n, 2) for row in begins.select("n").distinct().collect()}) or [1]
-        at = self.words.select("query", "words", F.posexplode("words").alias("at", "word"))
+        at = self.words.select("number", "words", F.posexplode("words").alias("at", "word"))
         begin = F.explode(F.array(*(_from("words", F.col("at"), F.lit(n)) for n in lengths)))
         # Few places begin as a text does; there, as many words as a text has are cut, and compared whole.
-        pieces = at.select("query", "words", "at", begin.alias("begin")).join(sent_if_short(begins), "begin")
-        cut = pieces.select("query", _from("words", F.col("at"), F.col("n")).alias("whole"))
-        return cut.join(sent_if_short(wanted.select("text", "whole")), "whole").select("query", "text").distinct()
+        pieces = at.select("number", "words", "at", begin.alias("begin")).join(sent_if_short(begins), "begin")
+        cut = pieces.select("number", _from("words", F.col("at"), F.col("n")).alias("whole"))
+        return cut.join(sent_if_short(wanted.select("text", "whole")), "whole").select("number", "text").distinct()
 
     @cached_property
     def words(self) -> DataFrame:
-        """The `words` of each distinct `query`."""
-        queries = self.rows.select("query").distinct()
-        return kept(queries.select("query", _words(compared_form(F.col("query"))).alias("words")))
+        """The `words` of each distinct query, by its `number`."""
+        return kept(self.queries.select("number", _words(F.col("query")).alias("words")))
 
     def people_of(self, texts: DataFrame, *, parts: bool) -> DataFrame:
         """Return `text` and `people` who ask each compared text in any spelling, or with `parts` hold it in a query."""
-        held = self.holding(texts, parts=parts).join(self.rows.select("query", "user"), "query")
-        return held.groupBy("text").agg(F.countDistinct("user").alias("people"))
+        held = self.holding(texts, parts=parts).join(self.pairs, "number")
+        return held.groupBy("text").agg(F.countDistinct("person").alias("people"))
 
     def meaning(self, texts: DataFrame, concepts: DataFrame, knowledge: Knowledge) -> dict[str, int]:
         """Return how many people mean each text that is a label in brackets: with a query at or below its concepts.
 
-        Labels are as many as the taxonomy has, so they come to the driver; the concepts of a user are no more.
+        concepts: `number` and `concepts` of each query. Labels are as many as the taxonomy has, so they come to the
+        driver; the concepts of a user are no more.
         """
         senses = on_texts(_senses_in(knowledge), T.ArrayType(T.IntegerType()), F.col("text"))
         labels = texts.where(F.col("text").startswith("[")).select("text", senses.alias("senses"))
@@ -108,34 +125,24 @@ class Asked:
         if not found:
             return {}
         name, of_label = [row.text for row in found], [row.senses for row in found]
-        own = concepts.join(self.rows.select("query", "user"), "query")
-        own = own.select("user", F.explode("concepts").alias("concept")).where("concept >= 0")
-        of_user = own.groupBy("user").agg(F.collect_set("concept").alias("concepts")).select("concepts")
-        counts = of_user.mapInArrow(_count_labels(of_label, knowledge), "label int, people bigint")
+        own = concepts.join(self.pairs, "number")
+        own = own.select("person", F.explode("concepts").alias("concept")).where("concept >= 0")
+        of_person = own.groupBy("person").agg(F.collect_set("concept").alias("concepts")).select("concepts")
+        counts = of_person.mapInArrow(_count_labels(of_label, knowledge), "label int, people bigint")
         total = counts.groupBy("label").agg(F.sum("people").alias("people")).collect()
         return {name[row.label]: row.people for row in total}
 
 
-def compared_form(text: Column) -> Column:
-    """Return texts in the form in which they are compared."""
-
-    def compare(texts: pa.Array) -> pa.Array:
-        from querycloak.texts.compared import compared
-
-        return compared(series_of(texts)).to_arrow().cast(pa.string())
-
-    return on_texts(compare, T.StringType(), text)
-
-
-def _words(form: Column) -> Column:
-    """Return the words of each compared text, those without a space before them marked with JOINED."""
+def _words(text: Column) -> Column:
+    """Return the words of each text as it is compared, those without a space before them marked with JOINED."""
 
     def part(texts: pa.Array) -> pa.Array:
+        from querycloak.texts.compared import compared
         from querycloak.texts.words import in_words
 
-        return in_words(series_of(texts)).to_arrow().cast(pa.string())
+        return in_words(compared(series_of(texts))).to_arrow().cast(pa.string())
 
-    return F.split(on_texts(part, T.StringType(), form), " ")
+    return F.split(on_texts(part, T.StringType(), text), " ")
 
 
 def _from(words: str, at: Column, n: Column) -> Column:

@@ -16,9 +16,8 @@ from pyspark.sql import types as T  # noqa: N812
 
 from querycloak.releases.checks import broken
 from querycloak.spark.concepts import with_concepts
-from querycloak.spark.gate_people import compared_form
 from querycloak.spark.kept import kept
-from querycloak.spark.text_functions import on_texts, series_of
+from querycloak.spark.text_functions import compared_text, on_texts, series_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -46,7 +45,7 @@ def check_texts(draft: Draft, knowledge: Knowledge, readings: DataFrame, asked: 
             raise broken(statement, f"{shown:,} {few}")
     texts = readings.select(F.col("reading").alias("text")).distinct()
     exact = texts.join(asked.exactly(texts), "text", "left").fillna(0, ["people"])
-    rare = kept(exact.where(F.col("people") < least).withColumn("plain", compared_form(F.col("text"))))
+    rare = kept(exact.where(F.col("people") < least).withColumn("plain", compared_text(F.col("text"))))
     if not rare.head(1):
         return
     as_compared = rare.where(F.col("plain") == F.col("text")).select("text")
@@ -88,11 +87,9 @@ def check_identifiers(draft: Draft, knowledge: Knowledge, readings: DataFrame, a
 
 def published_readings(draft: Draft) -> DataFrame:
     """Return each published `text` with its `reading`: the text of the log behind it, which is mostly itself."""
-    texts = draft.frame.select(F.col("query").alias("text")).distinct()
+    texts = draft.texts.withColumnRenamed("query", "text")
     if draft.readings is None:
-        texts = texts.withColumn("reading", F.col("text"))
-        statement = draft.statement  # texts are looked at where something is promised of them
-        return kept(texts) if statement.text_users > 1 or statement.identifiers_dropped else texts
+        return texts.withColumn("reading", F.col("text"))
     found = kept(texts.join(draft.readings.select("text", "reading"), "text", "left"))
     if found.where(F.col("reading").isNull()).head(1):
         raise broken(draft.statement, "not every published text has its reading")
@@ -106,7 +103,7 @@ def _check_names(named: DataFrame, famous: int, statement: PrivacyStatement, ask
     """
     if not named.head(1):
         return
-    named = kept(named.withColumn("plain", compared_form(F.col("text"))))
+    named = kept(named.withColumn("plain", compared_text(F.col("text"))))
     names = named.select(F.explode("names").alias("text"))
     wanted = names.union(named.select(F.col("plain").alias("text"))).distinct()
     enough = kept(asked.people_of(wanted, parts=True).where(F.col("people") >= famous).select("text"))
@@ -121,7 +118,7 @@ def _check_names(named: DataFrame, famous: int, statement: PrivacyStatement, ask
 def _concepts(draft: Draft, asked: Asked, knowledge: Knowledge) -> DataFrame:
     """Return what the queries of the log mean: as the method was given it, or mapped again."""
     found: Any = draft.also.get("concepts")
-    return with_concepts(asked.log.frame.select("query").distinct(), knowledge) if found is None else found
+    return with_concepts(asked.queries, knowledge).drop("query") if found is None else found
 
 
 def _without(texts: DataFrame, some: list[str]) -> DataFrame:

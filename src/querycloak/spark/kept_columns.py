@@ -41,7 +41,7 @@ class KeptColumns:
     click_users: int
     """people who share each click; 0 = no clicks are published"""
     texts: DataFrame
-    """of each distinct `query` the `text` that is published, and what else is to be in the rows"""
+    """of each distinct query its `number`, the `text` that is published, and what else is to be in the rows"""
     clicks: DataFrame | None
     """`text`, `url` and `ranks`: clicks that may be published, and with them those ranks; None = none may"""
 
@@ -49,23 +49,23 @@ class KeptColumns:
     def of(cls, log: SparkLog, settings: ColumnSettings, rule: TextRule, texts: DataFrame) -> Self:
         """Find which times and clicks may be published; a column that the log does not have is not.
 
-        `texts` are as `SparkTexts.of_query`: `query` and `text`, and further columns that the rows will have.
+        `texts` are as `SparkTexts.texts`: `number` and `text`, and further columns that the rows will have.
         """
         grain = settings.time_grain if settings.keeps(TIME) and log.has("time") else ""
         if not settings.keeps(CLICKS) or not log.has("url"):
             return cls(log, grain, 0, texts, None)
         searched = texts.where(~(F.startswith("text", F.lit("[")) & F.endswith("text", F.lit("]"))))
         values = ["text", "url", *(["rank"] if log.has("rank") else [])]
-        rows = _often_clicked(log, rule.people).join(searched.select("query", "text"), "query")
+        rows = log.numbered(_often_clicked(log, rule.people)).join(searched.select("number", "text"), "number")
         if rule.most_rows is not None:
-            rows = rows.join(machines_of(log, rule.most_rows), "user", "left_anti")
-        pairs = rows.select("user", *values).distinct()
+            rows = rows.join(machines_of(log, rule.most_rows), "person", "left_anti")
+        pairs = rows.select("person", *values).distinct()
         enough = F.col("people") >= rule.people
         if log.has("rank"):  # one pass over pairs: people of each rank, and of all of them together
             of_rank = pairs.groupBy(values).agg(F.count("*").alias("people"))
             ranked = of_rank.where(enough & F.col("rank").isNotNull())
             ranks = ranked.groupBy("text", "url").agg(F.collect_list("rank").alias("ranks"))
-        people = pairs.select("user", "text", "url").distinct().groupBy("text", "url")
+        people = pairs.select("person", "text", "url").distinct().groupBy("text", "url")
         clicks = people.agg(F.count("*").alias("people")).where(enough).drop("people")
         if rule.identifiers == "drop":
             clicks = kept(clicks)  # a wall for the filter on URLs
@@ -90,7 +90,8 @@ class KeptColumns:
 
         `time` is rounded where times are published.
         """
-        rows = self.log.frame.join(self.texts, "query")
+        number = self.log.query_numbers.of(F.col("query"))
+        rows = self.log.frame.withColumn("number", number).join(self.texts, "number").drop("number")
         if self.clicks is not None:
             known = self.clicks.withColumn("known", F.lit(True))
             rows = rows.join(known, ["text", "url"], "left")
@@ -105,22 +106,23 @@ class KeptColumns:
     def rows(self) -> DataFrame:
         """The rows of a release, with the columns of `texts`: one for each query event whose text is published.
 
-        With clicks, an event has as many rows as clicks that are kept, or one without a click. Columns: `user`, those
-        of `texts`, and those of `time`, `url` and `rank` that are published.
+        With clicks, an event has as many rows as clicks that are kept, or one without a click. Columns: `person` (the
+        number of the user), those of `texts`, and those of `time`, `url` and `rank` that are published.
         """
         texts = self.texts.where(F.col("text").isNotNull())
-        of_text = [name for name in texts.columns if name != "query"]
+        of_text = [name for name in texts.columns if name != "number"]
         if not self.click_users:
-            rows = self.log.events.join(texts, "query")
+            rows = self.log.numbered_events.join(texts, "number")
             rows = rows.withColumn("time", rounded(F.col("time"), self.time_grain)) if self.time_grain else rows
-            return rows.select("user", *of_text, *(["time"] if self.time_grain else []))
+            return rows.select("person", *of_text, *(["time"] if self.time_grain else []))
         exact = KeptColumns(self.log, "", self.click_users, texts, self.clicks).marked
         if self.log.has("time"):
             exact = _once(exact)
         url = F.when(F.col("click_kept"), F.col("url")).alias("url")
         rank = [F.when(F.col("rank_kept"), F.col("rank")).alias("rank")] if self.log.has("rank") else []
         time = [rounded(F.col("time"), self.time_grain).alias("time")] if self.time_grain else []
-        return exact.select("user", *of_text, *time, url, *rank)
+        person = self.log.user_numbers.of(F.col("user")).alias("person")
+        return exact.select(person, *of_text, *time, url, *rank)
 
 
 def _often_clicked(log: SparkLog, least: int) -> DataFrame:

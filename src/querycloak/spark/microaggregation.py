@@ -156,8 +156,9 @@ def _rows(name: str, log: SparkLog, settings: GroupSettings, knowledge: Knowledg
     texts = shared_texts(log, settings.rule, knowledge)
     concepts = texts.concepts
     if concepts is None:
-        concepts = with_concepts(texts.of_query.select("query"), knowledge)
-    columns = KeptColumns.of(log, settings, settings.rule, texts.of_query.join(concepts, "query"))
+        concepts = with_concepts(texts.of_query.select("query", "number"), knowledge).drop("query")
+    of_query = texts.of_query.drop("query").join(concepts, "number")
+    columns = KeptColumns.of(log, settings, settings.rule, of_query)
     marked = replace(columns, time_grain="").marked  # exact times tell which rows are one event
     needed = {"user", "query", "time", "url", "rank"} if log.has("url") else {"user", "query", "time"}
     if name == "url-microaggregation" and knowledge.directory is None:

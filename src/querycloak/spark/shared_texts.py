@@ -1,17 +1,20 @@
 """What may be published instead of each query of a log, on a cluster: the same choice as `texts/phrases.py`.
 
 People are counted exactly, by Spark, over the whole log. What a text is by itself (its words, identifiers, names, what
-it is about) is found once for each distinct text, by the code of one machine.
+it is about) is found once for each distinct text, by the code of one machine. Everything else is done with numbers that
+stand for texts (`numbers.py`): `number` for a query, `form` for a form in which queries are compared, `run` for a run
+of words.
 
 **Few runs of words are counted.** A run has at most as many people as all queries that hold it have together. So runs
-are first added up over distinct queries, without people; only those that reach m so, and that a query needs which is
-not published whole, are counted by people.
+are first added up over distinct forms, without people; only those that reach m so, and that a query needs which is not
+published whole, are counted by people.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +22,9 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's doc
 
 from querycloak.spark.concepts import with_concepts
 from querycloak.spark.kept import SHORT_NUMBERS, kept, sent_if_short
-from querycloak.spark.people import asked, people_of, people_of_concepts
-from querycloak.spark.text_functions import holds_identifier, names_in, on_texts, runs_in
+from querycloak.spark.numbers import Numbers
+from querycloak.spark.people import asked_by_people, people_of, people_of_concepts
+from querycloak.spark.text_functions import compared_text, holds_identifier, names_in, on_texts, runs_in
 from querycloak.texts._shared_labels import LEAST_DEPTH, labels_of_concepts
 from querycloak.texts.phrases import LABEL, NOTHING, PHRASE, QUERY, as_label
 
@@ -39,15 +43,62 @@ __all__ = ["SparkTexts", "shared_texts"]
 class SparkTexts:
     """For each distinct query of a log, what may be published instead of it."""
 
+    log: SparkLog
     texts: DataFrame
-    """one row per distinct query: `query`, `text` and `kind` as in `of_query`"""
-    of_query: DataFrame
-    """one row per distinct query: `query`, `text` (null = nothing), `kind` tinyint (QUERY, PHRASE, LABEL, NOTHING) and
-    `people` bigint: how many people of the log asked, hold or mean the text, null for nothing"""
+    """one row per distinct query: its `number`, `text` (null = nothing), `kind` tinyint (QUERY, PHRASE, LABEL, NOTHING)
+    and `people` bigint: how many people of the log asked, hold or mean the text when it stands for this query"""
     label: npt.NDArray[np.int64]
     """int64[taxonomy]: the concept whose label may be published for each that the log is about; -1 = none"""
     concepts: DataFrame | None = None
-    """`query` and its `concepts`, of each distinct query; None = they were not asked for"""
+    """`number` and `concepts` of each distinct query; None = they were not asked for"""
+
+    @cached_property
+    def of_query(self) -> DataFrame:
+        """One row per distinct query: `query`, `number`, `text`, `kind` and `people`, null for nothing.
+
+        A text that is published in several ways is of as many people as the way with most of them.
+        """
+        most = self.texts.where("text is not null").groupBy("text").agg(F.max("people").alias("people"))
+        found = self.texts.drop("people").join(most, "text", "left")
+        queries = self.log.queries.withColumn("number", self.log.query_numbers.of(F.col("query")))
+        return queries.join(found, "number").select("query", "number", "text", "kind", "people")
+
+
+class _Asked(NamedTuple):
+    """What is known of the queries of a log and of those who asked them, kept by Spark."""
+
+    queries: DataFrame
+    """`query`, `number`, `plain` (its form as a text) and `form`: one row per distinct query"""
+    forms: DataFrame
+    """`plain` and `form`: one row per distinct form"""
+    pairs: DataFrame
+    """`number` and `person`: who asked which query, without ids that are taken for machines"""
+    by_form: DataFrame
+    """`form` and `person`: who asked which form, once for each spelling"""
+    typed: DataFrame
+    """`number`, `form`, `typed`, how many people typed it so, and `people`, how many asked its form"""
+
+    @classmethod
+    def of(cls, log: SparkLog, rule: TextRule) -> _Asked:
+        pairs = kept(asked_by_people(log, rule.most_rows))
+        spelled = kept(log.queries.withColumn("plain", compared_text(F.col("query"))))
+        forms = kept(spelled.select("plain").distinct())
+        numbers = Numbers.of_distinct(forms)
+        form = numbers.of(F.col("plain"))
+        number = log.query_numbers.of(F.col("query"))
+        queries = spelled.select("query", number.alias("number"), "plain", form.alias("form"))
+        of_number = queries.select("number", "form")
+        by_form = kept(pairs.join(of_number, "number").select("form", "person"))
+        typed = pairs.groupBy("number").agg(F.count("*").alias("typed"))
+        typed = kept(of_number.join(typed, "number", "left").fillna(0, ["typed"]))
+        of_form = typed.groupBy("form").agg(F.count("*").alias("spellings"), F.sum("typed").alias("people"))
+        # Who typed two spellings is one person.
+        several = of_form.where("spellings > 1").select("form", F.col("form").alias("thing"))
+        counted = people_of(several, by_form).select(F.col("thing").alias("form"), F.col("people").alias("counted"))
+        people = F.when(F.col("spellings") > 1, F.coalesce("counted", F.lit(0))).otherwise(F.col("people"))
+        of_form = of_form.join(counted, "form", "left").select("form", people.alias("people"))
+        forms = forms.select("plain", form.alias("form"))
+        return cls(queries, forms, pairs, by_form, kept(typed.join(of_form, "form")))
 
 
 def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge, *, labels: bool = True) -> SparkTexts:
@@ -55,16 +106,16 @@ def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge, *, labels:
 
     Without `labels` none is published, and nothing is mapped.
     """
-    pairs = kept(asked(log, rule.most_rows))
-    queries = _queries(pairs)
-    whole = _whole(queries, pairs, rule, knowledge)
-    found = whole.withColumn("kind", F.when(F.col("text").isNotNull(), QUERY))
+    asked = _Asked.of(log, rule)
+    whole = _whole(asked, rule, knowledge)
+    found = asked.typed.select("number", "form").join(whole, "number", "left")
+    found = found.withColumn("kind", F.when(F.col("text").isNotNull(), QUERY))
     if rule.rare == "phrase":
-        runs = _best_runs(whole, pairs, rule, knowledge)
+        runs = _best_runs(asked, whole, rule, knowledge)
         found = found.join(runs, "form", "left")
         is_run = F.col("kind").isNull() & F.col("run").isNotNull()
         found = found.select(
-            "query",
+            "number",
             F.when(is_run, PHRASE).otherwise(F.col("kind")).alias("kind"),
             F.when(is_run, F.col("run")).otherwise(F.col("text")).alias("text"),
             F.when(is_run, F.col("run_people")).otherwise(F.col("people")).alias("people"),
@@ -72,50 +123,37 @@ def shared_texts(log: SparkLog, rule: TextRule, knowledge: Knowledge, *, labels:
     label = np.full(len(knowledge.taxonomy), -1, dtype=np.int64)
     concepts: DataFrame | None = None
     if labels and rule.rare in {"phrase", "label"}:
-        concepts = kept(with_concepts(queries.select("query"), knowledge))
-        reached = _reached(concepts, pairs, knowledge)
+        concepts = kept(with_concepts(asked.queries.select("query", "number"), knowledge).drop("query"))
+        reached = _reached(concepts, asked.pairs, knowledge)
         label = labels_of_concepts(reached >= rule.people, knowledge.taxonomy)
         labelled = _labels(concepts, reached, rule.people, knowledge)
-        found = found.join(labelled, "query", "left")
+        found = found.join(labelled, "number", "left")
         is_label = F.col("kind").isNull() & F.col("label").isNotNull()
         found = found.select(
-            "query",
+            "number",
             F.when(is_label, LABEL).otherwise(F.col("kind")).alias("kind"),
             F.when(is_label, F.col("label")).otherwise(F.col("text")).alias("text"),
             F.when(is_label, F.col("label_people")).otherwise(F.col("people")).alias("people"),
         )
     kind = F.coalesce("kind", F.lit(NOTHING)).cast("tinyint")
-    found = found.select("query", F.when(kind < NOTHING, F.col("text")).alias("text"), kind.alias("kind"), "people")
-    found = kept(found)
-    # A text that is published in several ways is of as many people as the way with most of them.
-    most = found.where("text is not null").groupBy("text").agg(F.max("people").alias("people"))
-    of_query = found.drop("people").join(most, "text", "left").select("query", "text", "kind", "people")
-    return SparkTexts(found.drop("people"), of_query, label, concepts)
+    text = F.when(kind < NOTHING, F.col("text"))
+    texts = kept(found.select("number", text.alias("text"), kind.alias("kind"), "people"))
+    return SparkTexts(log, texts, label, concepts)
 
 
-def _queries(pairs: DataFrame) -> DataFrame:
-    """Return each distinct query with its `form`, and `typed`: how many people typed it so."""
-    return kept(pairs.groupBy("query", "form").agg(F.count_if("counted").alias("typed")))
-
-
-def _whole(queries: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Knowledge) -> DataFrame:
-    """Add to each query the `people` of its form, and the `text` by which it is published whole; null = it is not."""
-    forms = queries.groupBy("form").agg(F.count("*").alias("spellings"), F.sum("typed").alias("people"))
-    several = forms.where("spellings > 1").select("form", F.col("form").alias("thing"))  # who typed two is one person
-    counted = people_of(several, pairs).select(F.col("thing").alias("form"), F.col("people").alias("counted"))
-    people = F.when(F.col("spellings") > 1, F.coalesce("counted", F.lit(0))).otherwise(F.col("people"))
-    all_ = queries.join(forms.join(counted, "form", "left").select("form", people.alias("people")), "form")
-    enough = all_ if rule.rare == "keep" else all_.where(F.col("people") >= rule.people)
-    good = _publishable(enough.select(F.col("query").alias("text"), "people"), pairs, queries, rule, knowledge)
-    good = good.select(F.col("text").alias("query"), F.lit(True).alias("good"))
-    text = F.when(F.col("typed") >= rule.people, F.col("query")).otherwise(F.col("form"))
+def _whole(asked: _Asked, rule: TextRule, knowledge: Knowledge) -> DataFrame:
+    """Return the queries that are published whole: `number`, the `text` that is published, and its `people`."""
+    enough = asked.typed if rule.rare == "keep" else asked.typed.where(F.col("people") >= rule.people)
+    enough = sent_if_short(kept(enough.drop("form")), SHORT_NUMBERS)
+    there = kept(asked.queries.join(enough, "number"))
+    good = _publishable(there.select(F.col("query").alias("text"), "people"), asked, rule, knowledge)
+    text = F.when(F.col("typed") >= rule.people, F.col("query")).otherwise(F.col("plain"))
     text = F.col("query") if rule.rare == "keep" else text
-    return kept(all_.join(good, "query", "left").withColumn("text", F.when(F.col("good"), text)).drop("good", "typed"))
+    good = there.join(good.select(F.col("text").alias("query")), "query", "left_semi")
+    return kept(good.select("number", text.alias("text"), "people"))
 
 
-def _publishable(
-    texts: DataFrame, pairs: DataFrame, queries: DataFrame, rule: TextRule, knowledge: Knowledge
-) -> DataFrame:
+def _publishable(texts: DataFrame, asked: _Asked, rule: TextRule, knowledge: Knowledge) -> DataFrame:
     """Keep the texts that hold neither an identifier nor the name of somebody who is not famous.
 
     texts: distinct `text`, and how many `people` share it; a text of many people holds a name of many.
@@ -134,9 +172,9 @@ def _publishable(
     lengths = sorted(row.n for row in names.select(F.size(F.split("name", " ")).alias("n")).distinct().collect())
     if not lengths:
         return clean.drop("names")
-    words = queries.select("form").distinct().select("form", F.split("form", " ").alias("words"))
+    words = asked.forms.select("form", F.split("plain", " ").alias("words"))
     held = _holding(words, names, lengths)
-    famous = people_of(held, pairs).where(F.col("people") >= rule.famous).select(F.col("thing").alias("name"))
+    famous = people_of(held, asked.by_form).where(F.col("people") >= rule.famous).select(F.col("thing").alias("name"))
     rare = named.join(famous, "name", "left_anti").select("text").distinct()
     return clean.drop("names").join(rare, "text", "left_anti")
 
@@ -160,24 +198,28 @@ def _joined(words: str, at: Column, n: Column) -> Column:
     return F.array_join(F.slice(F.col(words), at + 1, n), " ")
 
 
-def _best_runs(whole: DataFrame, pairs: DataFrame, rule: TextRule, knowledge: Knowledge) -> DataFrame:
+def _best_runs(asked: _Asked, whole: DataFrame, rule: TextRule, knowledge: Knowledge) -> DataFrame:
     """Return the longest run that may be published of each form that is not: `form`, `run` and `run_people`."""
-    forms = whole.groupBy("form").agg(
-        F.first("people").alias("people"), F.bool_or(F.col("text").isNull()).alias("open")
-    )
-    forms = kept(forms.withColumn("runs", runs_in(F.col("form"))))
+    good = whole.select("number", F.lit(True).alias("good"))
+    is_open = F.bool_or(F.col("good").isNull()).alias("open")  # one of its spellings is not published whole
+    people = F.max("people").alias("people")
+    of_form = asked.typed.join(good, "number", "left").groupBy("form").agg(people, is_open)
+    forms = kept(asked.forms.select("form", runs_in(F.col("plain")).alias("runs")).join(of_form, "form"))
     runs = forms.select("form", "people", "open", F.explode("runs.run").alias("run"))
     runs = runs.withColumn("hash", F.xxhash64("run"))  # two runs of one hash are both counted, which does no harm
     some = runs.groupBy("hash").agg(F.sum("people").alias("most"), F.bool_or("open").alias("wanted"))
     some = kept(some.where((F.col("most") >= rule.people) & F.col("wanted")).select("hash"))
-    things = runs.join(sent_if_short(some, SHORT_NUMBERS), "hash").select("form", F.col("run").alias("thing"))
-    shared = (
-        people_of(things, pairs).where(F.col("people") >= rule.people).select(F.col("thing").alias("text"), "people")
-    )
-    good = _publishable(shared, pairs, whole, rule, knowledge)
-    good = sent_if_short(kept(good.select(F.col("text").alias("run"), F.col("people").alias("n"))))
+    things = runs.join(sent_if_short(some, SHORT_NUMBERS), "hash").select("form", "run")
+    texts = kept(things.select("run").distinct())
+    number = Numbers.of_distinct(texts).of(F.col("run"))
+    counted = people_of(things.select("form", number.alias("thing")), asked.by_form)
+    counted = kept(counted.where(F.col("people") >= rule.people))
+    numbered = texts.select(F.col("run").alias("text"), number.alias("thing"))
+    shared = numbered.join(sent_if_short(counted, SHORT_NUMBERS), "thing").select("text", "people")
+    good = _publishable(shared, asked, rule, knowledge)
+    good = kept(good.select(F.col("text").alias("run"), F.col("people").alias("n")))
     in_form = forms.where("open").select("form", F.posexplode("runs").alias("at", "found"))
-    in_form = in_form.select("form", "at", "found.words", "found.run").join(good, "run")
+    in_form = in_form.select("form", "at", "found.words", "found.run").join(sent_if_short(good), "run")
     best = F.max(F.struct("words", "n", (-F.col("at")).alias("before"), "run")).alias("best")
     return in_form.groupBy("form").agg(best).select("form", "best.run", F.col("best.n").alias("run_people"))
 
@@ -191,7 +233,7 @@ def _reached(concepts: DataFrame, pairs: DataFrame, knowledge: Knowledge) -> npt
 
 
 def _labels(concepts: DataFrame, reached: npt.NDArray[np.int64], least: int, knowledge: Knowledge) -> DataFrame:
-    """Return the `label` that stands for each `query`, and its `label_people`."""
+    """Return the `label` that stands for each query, by its `number`, and its `label_people`."""
     shared = concepts.sparkSession.sparkContext.broadcast(reached)
 
     def choose(of_query: pa.Array) -> pa.Array:
@@ -207,4 +249,5 @@ def _labels(concepts: DataFrame, reached: npt.NDArray[np.int64], least: int, kno
         return pa.StructArray.from_arrays([pa.array(labels, pa.string()), pa.array(of_label)], names=["label", "n"])
 
     found = on_texts(choose, "struct<label:string,n:bigint>", F.col("concepts"))
-    return concepts.select("query", found.alias("f")).select("query", "f.label", F.col("f.n").alias("label_people"))
+    labelled = concepts.select("number", found.alias("f"))
+    return labelled.select("number", "f.label", F.col("f.n").alias("label_people"))

@@ -28,6 +28,7 @@ from querycloak.logs.builder import BAD_RANK, BAD_TIME
 from querycloak.logs.columns import assign
 from querycloak.logs.user_ids import normal_user
 from querycloak.spark.kept import kept
+from querycloak.spark.numbers import Numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -160,17 +161,63 @@ class SparkLog:
 
     @cached_property
     def counts_in(self) -> dict[str, int]:
-        """What came in, for the statement of a method that may say it: one job."""
-        rows, users, queries = self.frame.select(
-            F.count("*"), F.countDistinct("user"), F.countDistinct("query")
-        ).first() or (0, 0, 0)
-        events = self.events.count()
-        return {"rows": rows, "query events": events, "users": users, "distinct queries": queries}
+        """What came in, for the statement of a method that may say it."""
+        rows = self.asked.agg(F.sum("rows")).first()
+        return {
+            "rows": 0 if rows is None or rows[0] is None else int(rows[0]),
+            "query events": self.numbered_events.count(),
+            "users": self.users.count(),
+            "distinct queries": self.queries.count(),
+        }
 
     @cached_property
     def users(self) -> DataFrame:
         """The distinct users: `user`."""
         return kept(self.frame.select("user").distinct())
+
+    @cached_property
+    def queries(self) -> DataFrame:
+        """The distinct queries: `query`."""
+        return kept(self.frame.select("query").distinct())
+
+    @cached_property
+    def user_numbers(self) -> Numbers:
+        """Which number stands for each user."""
+        return Numbers.of_distinct(self.users)
+
+    @cached_property
+    def query_numbers(self) -> Numbers:
+        """Which number stands for each query."""
+        return Numbers.of_distinct(self.queries)
+
+    def numbered(self, table: DataFrame) -> DataFrame:
+        """Return rows with `number` instead of `query` and `person` instead of `user`, as far as they have these.
+
+        Users and queries must be those of this log.
+        """
+        found = table
+        if "query" in table.columns:
+            found = found.withColumn("number", self.query_numbers.of(F.col("query"))).drop("query")
+        if "user" in table.columns:
+            found = found.withColumn("person", self.user_numbers.of(F.col("user"))).drop("user")
+        return found
+
+    @cached_property
+    def asked(self) -> DataFrame:
+        """Who asked what: `number`, `person`, and `rows`, how many rows there are of both."""
+        pairs = self.numbered(self.frame.select("query", "user")).groupBy("number", "person")
+        return kept(pairs.agg(F.count("*").alias("rows")))
+
+    @cached_property
+    def numbered_events(self) -> DataFrame:
+        """One row per query event: `number`, `person`, and `time` where the log has times."""
+        time = ["time"] if self.has("time") else []
+        rows = self.frame.select("query", "user", *time, *(["url"] if time and self.has("url") else []))
+        if "url" not in rows.columns:
+            return kept(self.numbered(rows))
+        joins = F.col("time").isNotNull() & F.col("url").isNotNull()
+        clicked = self.numbered(rows.where(joins).drop("url")).distinct()
+        return kept(clicked.unionByName(self.numbered(rows.where(~joins).drop("url"))))
 
 
 def rows_by_role(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from querycloak.spark.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +41,22 @@ class Draft:
     """`text`: texts of public knowledge, such as the labels of a taxonomy; None = there are none"""
     also: Mapping[str, Any] = field(default_factory=dict)
     """what else the checks of one method need, by name"""
+
+    @cached_property
+    def texts(self) -> DataFrame:
+        """The distinct published texts, kept: `query`."""
+        return kept(self.frame.select("query").distinct())
+
+    @cached_property
+    def ids(self) -> DataFrame:
+        """The distinct published ids, kept: `user`."""
+        return kept(self.frame.select("user").distinct())
+
+    def stating(self, statement: PrivacyStatement) -> Draft:
+        """Return the same table with another statement; what was kept of it stays."""
+        other = copy(self)
+        object.__setattr__(other, "statement", statement)
+        return other
 
 
 @dataclass(frozen=True, eq=False, repr=False)

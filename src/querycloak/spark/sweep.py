@@ -15,7 +15,7 @@ from querycloak._version import __version__
 from querycloak.methods.suppression.sweep import exposed_by, hash_tokens, token_key
 from querycloak.releases.kinds import KIND_NAMES
 from querycloak.releases.statement import PrivacyStatement
-from querycloak.spark.kept import kept
+from querycloak.spark.kept import kept, sent_if_short
 from querycloak.spark.kept_columns import KeptColumns
 from querycloak.spark.new_ids import NewIds, all_digits
 from querycloak.spark.shared_texts import shared_texts
@@ -41,12 +41,14 @@ def sweep(log: SparkLog, settings: Sweep, random: Randomness, knowledge: Knowled
     shown = F.col("text")
     if settings.hash_tokens:
         shown = _hashed(shown, token_key(random))
-    texts = shared.texts.withColumn("shown", shown)
+    texts = shared.texts.drop("people").withColumn("shown", shown)
     columns = KeptColumns.of(log, settings, settings.rule, texts)
     rows = kept(columns.rows)
     counts = _counts(log, texts)
-    names = kept(rows.select("user").distinct())
-    ids = NewIds.of(names, random, avoid=log.users, digits=all_digits(log.users))
+    people = rows.select("person").distinct()
+    names = kept(log.users.withColumn("person", log.user_numbers.of(F.col("user"))).join(people, "person"))
+    ids = NewIds.of(names.select("user"), random, avoid=log.users, digits=all_digits(log.users))
+    truth = kept(ids.put_on(names))
     readings = None
     if settings.hash_tokens:
         readings = texts.where("text is not null").select(F.col("shown").alias("text"), F.col("text").alias("reading"))
@@ -54,7 +56,8 @@ def sweep(log: SparkLog, settings: Sweep, random: Randomness, knowledge: Knowled
     kind = F.element_at(F.array(*map(F.lit, KIND_NAMES)), F.col("kind") + 1)
     further = [kind.alias("kind")] if settings.kinds == "column" else []
     of_log = [name for name in ("time", "rank", "url") if name in rows.columns]
-    table = ids.put_on(rows).select(F.col("id").alias("user"), F.col("shown").alias("query"), *of_log, *further)
+    under_ids = rows.join(sent_if_short(truth.select("person", "id")), "person")
+    table = under_ids.select(F.col("id").alias("user"), F.col("shown").alias("query"), *of_log, *further)
     events = sum(counts.values())
     clicks_out = rows.count() - (events - counts[NOT_PUBLISHED])  # those that are published are rows
     dropped = {
@@ -80,7 +83,7 @@ def sweep(log: SparkLog, settings: Sweep, random: Randomness, knowledge: Knowled
         figures={**counts},
     )
     also = {} if shared.concepts is None else {"concepts": shared.concepts}
-    return Draft("log", table, statement, truth=ids.put_on(names), readings=readings, also=also)
+    return Draft("log", table, statement, truth=truth.select("id", "user"), readings=readings, also=also)
 
 
 def window_of(log: SparkLog) -> str:
@@ -93,8 +96,8 @@ def window_of(log: SparkLog) -> str:
 
 def _counts(log: SparkLog, texts: DataFrame) -> dict[str, int]:
     """Count query events by what is published of them: one job."""
-    found = log.events.groupBy("query").agg(F.count("*").alias("events")).join(texts, "query")
-    counts = {row.kind: row.events for row in found.groupBy("kind").agg(F.sum("events").alias("events")).collect()}
+    found = log.numbered_events.join(texts.select("number", "kind"), "number").groupBy("kind")
+    counts = {row.kind: row.events for row in found.agg(F.count("*").alias("events")).collect()}
     return {name: counts.get(code, 0) for code, name in enumerate(COUNT_NAMES)}
 
 
