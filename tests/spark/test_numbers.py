@@ -65,7 +65,8 @@ def test_people_are_counted_where_all_hashes_are_shared(spark, monkeypatch):
     frame = spark.createDataFrame(rows, "user string, query string")
 
     def texts():
-        found = shared_texts(SparkLog.of(frame), TextRule(people=6, rare="phrase", identifiers="drop"), Knowledge.of(spark))
+        rule = TextRule(people=6, rare="phrase", identifiers="drop")
+        found = shared_texts(SparkLog.of(frame), rule, Knowledge.of(spark))
         return {row.query: (row.text, row.kind, row.people) for row in found.of_query.collect()}
 
     usual = texts()

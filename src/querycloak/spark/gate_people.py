@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's doc
 from pyspark.sql import types as T  # noqa: N812
 
 from querycloak.spark.kept import kept, sent_if_short
-from querycloak.spark.people import machines_of
+from querycloak.spark.people import asked_by_people, without_machines
 from querycloak.spark.text_functions import compared_text, on_texts, series_of
 
 if TYPE_CHECKING:
@@ -55,19 +55,12 @@ class Asked:
     @cached_property
     def rows(self) -> DataFrame:
         """`number`, `person` and the further columns of the log, without ids that are taken for machines."""
-        return self._without_machines(self.log.numbered(self.log.frame))
+        return without_machines(self.log.numbered(self.log.frame), self.log, self.most)
 
     @cached_property
     def pairs(self) -> DataFrame:
         """`number` and `person`, distinct, without ids that are taken for machines."""
-        return self._without_machines(self.log.asked.select("number", "person"))
-
-    def _without_machines(self, table: DataFrame) -> DataFrame:
-        return table if self._machines is None else table.join(self._machines, "person", "left_anti")
-
-    @cached_property
-    def _machines(self) -> DataFrame | None:
-        return None if self.most is None else machines_of(self.log, self.most)
+        return asked_by_people(self.log, self.most)
 
     @property
     def queries(self) -> DataFrame:

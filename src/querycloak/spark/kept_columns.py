@@ -18,7 +18,7 @@ from pyspark.sql.window import Window
 from querycloak.logs.durations import MONDAY, WEEK
 from querycloak.releases.columns import CLICKS, GRAINS, TIME, exposed_columns
 from querycloak.spark.kept import SHORT_NUMBERS, kept, sent_if_short
-from querycloak.spark.people import machines_of
+from querycloak.spark.people import without_machines
 from querycloak.spark.text_functions import on_texts, series_of
 
 if TYPE_CHECKING:
@@ -57,9 +57,7 @@ class KeptColumns:
         searched = texts.where(~(F.startswith("text", F.lit("[")) & F.endswith("text", F.lit("]"))))
         values = ["text", "url", *(["rank"] if log.has("rank") else [])]
         rows = log.numbered(_often_clicked(log, rule.people)).join(searched.select("number", "text"), "number")
-        if rule.most_rows is not None:
-            rows = rows.join(machines_of(log, rule.most_rows), "person", "left_anti")
-        pairs = rows.select("person", *values).distinct()
+        pairs = without_machines(rows, log, rule.most_rows).select("person", *values).distinct()
         enough = F.col("people") >= rule.people
         if log.has("rank"):  # one pass over pairs: people of each rank, and of all of them together
             of_rank = pairs.groupBy(values).agg(F.count("*").alias("people"))

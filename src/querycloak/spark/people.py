@@ -5,13 +5,11 @@ Queries, forms and people are numbers here (`numbers.py`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's documentation uses
-
-from querycloak.spark.kept import kept, sent_if_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,22 +20,26 @@ if TYPE_CHECKING:
     from querycloak.spark.knowledge import Knowledge
     from querycloak.spark.spark_log import SparkLog
 
-__all__ = ["asked_by_people", "machines_of", "people_of", "people_of_concepts"]
+__all__ = ["asked_by_people", "people_of", "people_of_concepts", "without_machines"]
+
+FEW: Final = 1_000
+"""machines that stand in a plan by their numbers"""
 
 
 def asked_by_people(log: SparkLog, most_rows: int | None) -> DataFrame:
-    """Return who asked which query: distinct `number` and `person`.
-
-    An id with more than `most_rows` rows is taken for a machine, and is not among them.
-    """
-    pairs = log.asked.select("number", "person")
-    return pairs if most_rows is None else pairs.join(machines_of(log, most_rows), "person", "left_anti")
+    """Return who asked which query: distinct `number` and `person`, without ids that are taken for machines."""
+    return without_machines(log.asked.select("number", "person"), log, most_rows)
 
 
-def machines_of(log: SparkLog, most_rows: int) -> DataFrame:
-    """Return the ids with more than `most_rows` rows: `person`."""
-    per_person = log.asked.groupBy("person").agg(F.sum("rows").alias("rows"))
-    return sent_if_short(kept(per_person.where(F.col("rows") > most_rows).select("person")))  # hardly ever many
+def without_machines(table: DataFrame, log: SparkLog, most_rows: int | None) -> DataFrame:
+    """Leave out of a table the rows of each `person` with more than `most_rows` rows in the log: a machine."""
+    if most_rows is None:
+        return table
+    machines = log.rows_of_people.where(F.col("rows") > most_rows).select("person")
+    few = [row.person for row in machines.limit(FEW + 1).collect()]  # hardly ever any
+    if len(few) > FEW:
+        return table.join(machines, "person", "left_anti")
+    return table.where(~F.col("person").isin(few)) if few else table
 
 
 def people_of(things: DataFrame, pairs: DataFrame) -> DataFrame:

@@ -13,8 +13,9 @@ published whole, are counted by people.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from querycloak.texts.text_settings import TextRule
 
 __all__ = ["SparkTexts", "shared_texts"]
+
+DIGITS: Final = {"words": 8, "n": 12, "at": 9}
+"""of the words of a run, its people, and its place in a query"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +84,7 @@ class _Asked(NamedTuple):
 
     @classmethod
     def of(cls, log: SparkLog, rule: TextRule) -> _Asked:
-        pairs = kept(asked_by_people(log, rule.most_rows))
+        pairs = asked_by_people(log, rule.most_rows)
         spelled = kept(log.queries.withColumn("plain", compared_text(F.col("query"))))
         forms = kept(spelled.select("plain").distinct())
         numbers = Numbers.of_distinct(forms)
@@ -218,10 +222,16 @@ def _best_runs(asked: _Asked, whole: DataFrame, rule: TextRule, knowledge: Knowl
     shared = numbered.join(sent_if_short(counted, SHORT_NUMBERS), "thing").select("text", "people")
     good = _publishable(shared, asked, rule, knowledge)
     good = kept(good.select(F.col("text").alias("run"), F.col("people").alias("n")))
+    good = kept(good.withColumn("thing", number))
+    some = sent_if_short(kept(good.select(F.xxhash64("run").alias("hash")).distinct()), SHORT_NUMBERS)
     in_form = forms.where("open").select("form", F.posexplode("runs").alias("at", "found"))
-    in_form = in_form.select("form", "at", "found.words", "found.run").join(sent_if_short(good), "run")
-    best = F.max(F.struct("words", "n", (-F.col("at")).alias("before"), "run")).alias("best")
-    return in_form.groupBy("form").agg(best).select("form", "best.run", F.col("best.n").alias("run_people"))
+    in_form = in_form.select("form", "at", "found.words", "found.run").withColumn("hash", F.xxhash64("run"))
+    in_form = in_form.join(some, "hash", "left_semi").join(sent_if_short(good), "run").drop("run", "hash")
+    # The most words, then the most people, then the first. One number of the three: Spark then need not sort.
+    words, people, at = (F.col(name).cast(f"decimal({size},0)") for name, size in DIGITS.items())
+    order = words * Decimal(10**21) + people * Decimal(10**9) - at
+    best = in_form.groupBy("form").agg(F.max_by("thing", order).alias("thing"))
+    return best.join(good.select("thing", "run", F.col("n").alias("run_people")), "thing").drop("thing")
 
 
 def _reached(concepts: DataFrame, pairs: DataFrame, knowledge: Knowledge) -> npt.NDArray[np.int64]:

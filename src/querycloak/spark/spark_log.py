@@ -209,6 +209,11 @@ class SparkLog:
         return kept(pairs.agg(F.count("*").alias("rows")))
 
     @cached_property
+    def rows_of_people(self) -> DataFrame:
+        """How many `rows` each `person` has, kept."""
+        return kept(self.asked.groupBy("person").agg(F.sum("rows").alias("rows")))
+
+    @cached_property
     def numbered_events(self) -> DataFrame:
         """One row per query event: `number`, `person`, and `time` where the log has times."""
         time = ["time"] if self.has("time") else []
