@@ -6,7 +6,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-TEXTS = ["", " ", "green tea", "Green tea", "green tea ", "日本茶", *(f"query {i}" for i in range(3_000))]
+TEXTS = ["", " ", "green tea", "Green tea", "green tea ", "日本茶", *(f"query {i}" for i in range(1_500))]
 
 
 def weak(hash_, text, *turn, many):
@@ -33,7 +33,7 @@ def test_texts_have_numbers_of_their_own(spark):
     assert len(set(numbers.values())) == len(TEXTS)
 
 
-@pytest.mark.parametrize("many", [5, 3_000, 1_000_000])  # all numbers are shared, too many for a plan, some
+@pytest.mark.parametrize("many", [5, 1_500, 300_000])  # all numbers are shared, too many for a plan, some
 def test_texts_of_one_hash_have_numbers_of_their_own(spark, monkeypatch, many):
     from querycloak.spark import numbers as module
 
@@ -66,7 +66,7 @@ def test_people_are_counted_where_all_hashes_are_shared(spark, monkeypatch):
 
     def texts():
         rule = TextRule(people=6, rare="phrase", identifiers="drop")
-        found = shared_texts(SparkLog.of(frame), rule, Knowledge.of(spark))
+        found = shared_texts(SparkLog.of(frame), rule, Knowledge.of(spark), labels=False)
         return {row.query: (row.text, row.kind, row.people) for row in found.of_query.collect()}
 
     usual = texts()
