@@ -4,7 +4,7 @@ Each method runs in a process of its own, on a cluster of two real executors wit
 (`local-cluster[2,1,2048]`), from Parquet to Parquet with the gate. Seconds are of the clock, without the start of the
 session, which is given apart; memory is the most that one executor had with its Python processes, looked at five times
 a second; the shuffle is what tasks wrote, from Spark's event log. One machine runs on the same rows in the same run,
-from one file of Parquet.
+from one file of Parquet. There are 16 partitions for each batch of 5 million rows.
 
 Usage: python benchmarks/spark.py rows METHOD[,METHOD…] SIZE[,SIZE…]     growth: sizes in millions of rows
        python benchmarks/spark.py overhead METHOD[,METHOD…] SIZE         against one machine
@@ -91,7 +91,8 @@ def child(method: str, files: list[str], folder: str) -> None:
         "spark.eventLog.compress": "false",
         "spark.eventLog.rolling.enabled": "false",
         "spark.executor.memory": "2g",
-        "spark.sql.shuffle.partitions": "16",
+        "spark.executor.extraJavaOptions": "-XX:+UseSerialGC",  # of one core
+        "spark.sql.shuffle.partitions": str(2 * len(files)),
         "spark.local.dir": str(Path(folder) / "spark"),
     }
     with running_session(MASTER, options) as session:

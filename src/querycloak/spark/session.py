@@ -36,6 +36,7 @@ DEFAULTS: Final = {
     "spark.executorEnv.JAVA_TOOL_OPTIONS": "-Dspark.buffer.pageSize=8m",
     # What reads texts learns the words of a batch anew: with 10,000 rows it takes six times as long.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": "64m",
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
     "spark.log.level": "ERROR",
