@@ -22,6 +22,13 @@ SPARK_TEXTS: list[Fault] = [
         "spark/test_numbers.py::test_texts_of_one_hash_have_numbers_of_their_own[5]",
     ),
     fault(
+        "people on Spark: many machines are people",
+        "spark/people.py",
+        'return table.join(machines, "person", "left_anti")',
+        "return table",
+        "spark/test_numbers.py::test_machines_are_left_out_however_many_they_are[0]",
+    ),
+    fault(
         "clicks on Spark: of any number of people",
         "spark/kept_columns.py",
         'clicks = people.agg(F.count("*").alias("people")).where(enough)',

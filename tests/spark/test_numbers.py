@@ -73,3 +73,20 @@ def test_people_are_counted_where_all_hashes_are_shared(spark, monkeypatch):
     monkeypatch.setattr(module, "quick_hash", partial(weak, module.quick_hash, many=4))
     assert texts() == usual
     assert {kind for _, kind, _ in usual.values()} >= {1}
+
+
+@pytest.mark.parametrize("few", [0, 1, 1_000])  # joined, joined, in the plan
+def test_machines_are_left_out_however_many_they_are(spark, monkeypatch, few):
+    from querycloak.spark import people
+    from querycloak.spark.spark_log import SparkLog
+
+    monkeypatch.setattr(people, "FEW", few)
+    sizes = {"ann": 3, "bob": 4, "crawler": 5, "monitor": 9}
+    rows = [(user, f"query {i % 3}") for user, n in sizes.items() for i in range(n)]
+    log = SparkLog.of(spark.createDataFrame(rows, "user string, query string"))
+    names = log.users.withColumn("person", log.user_numbers.of(log.users["user"])).collect()
+    name = {row.person: row.user for row in names}
+    left = people.without_machines(log.asked, log, 4).collect()
+    assert {name[row.person] for row in left} == {"ann", "bob"}
+    assert sum(row.rows for row in left) == 7
+    assert {name[row.person] for row in people.without_machines(log.asked, log, None).collect()} == set(sizes)
