@@ -8,11 +8,16 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory):
-    """A session on two threads, with few partitions and a time zone that no result may depend on."""
+def java():
+    """Skip what starts Spark where it cannot start."""
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java 17, and there is no `java` here")
+
+
+@pytest.fixture(scope="session")
+def spark(java, tmp_path_factory):
+    """A session on two threads, with few partitions and a time zone that no result may depend on."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable

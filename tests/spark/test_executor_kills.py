@@ -5,7 +5,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,10 +17,8 @@ FEW = ("clump",)
 """It has much of what there is in little time: mapped queries, blocks, groups, ids, and the gate of all of it."""
 
 
+@pytest.mark.usefixtures("java")
 def test_a_killed_executor_changes_nothing():
-    pytest.importorskip("pyspark", reason="pyspark is not installed")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java 17, and there is no `java` here")
     from querycloak.spark.methods import METHODS
 
     methods = list(METHODS) if os.environ.get("QUERYCLOAK_KILLS") == "all" else FEW

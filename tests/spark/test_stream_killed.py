@@ -65,6 +65,7 @@ def wait_for_batch(folder: Path, child: subprocess.Popen[bytes], committed: int)
         time.sleep(0.05)
 
 
+@pytest.mark.usefixtures("java")
 def test_a_killed_query_loses_nothing_and_publishes_nothing_twice(tmp_path, request):
     (tmp_path / "in").mkdir()
     rng, came, kills, files = random.Random(7), [], 0, 0
